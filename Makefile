@@ -1,0 +1,64 @@
+# make demo   makes .venv, installs discreet, fits a regression on the data it ships
+# make test   makes .venv, builds the wheel, lints, type-checks, and tests the installed wheel
+# make bench  times what has a target
+# make nightly  the slow statistical and full-size runs
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+SOURCES := $(shell find src -type f -not -name '*.pyc' 2>/dev/null)
+OUTSIDE := $(CURDIR)/$(VENV)/outside
+PYTEST := cd $(OUTSIDE) && DISCREET_DATA="$${DISCREET_DATA:-$(CURDIR)/../shared/data}" DISCREET_INSTALLED=1 \
+	$(BIN)/python -m pytest -c $(CURDIR)/pyproject.toml --rootdir $(CURDIR) $(CURDIR)/tests
+
+.PHONY: demo test lint bench nightly clean help
+
+help:
+	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST))
+
+$(VENV)/made: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade "pip>=25.1"
+	mkdir -p $(OUTSIDE)
+	touch $@
+
+$(VENV)/developer: $(VENV)/made pyproject.toml
+	$(PIP) install --quiet --constraint constraints.txt --group dev
+	touch $@
+
+# The wheel is built once; everything is tested against it, outside the source tree.
+$(VENV)/installed: $(VENV)/made pyproject.toml README.md $(SOURCES)
+	rm -rf dist
+	$(PIP) wheel --quiet --no-deps --wheel-dir dist .
+	$(PIP) install --quiet --constraint constraints.txt dist/*.whl
+	$(PIP) install --quiet --no-deps --force-reinstall dist/*.whl
+	touch $@
+
+demo: $(VENV)/installed
+	rm -rf demo && mkdir demo
+	$(BIN)/discreet example adult -o demo
+	$(BIN)/discreet fit demo/adult.csv --schema demo/adult.toml "hours_per_week ~ age + education_num + sex" \
+		--epsilon 1 --ledger demo/adult.ledger --total-epsilon 2 -o demo/model.json
+	$(BIN)/discreet ledger demo/adult.ledger
+
+lint: $(VENV)/developer $(VENV)/installed
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
+	$(PIP) check
+	$(BIN)/twine check --strict dist/*.whl
+
+test: lint
+	$(PYTEST) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
+
+nightly: $(VENV)/developer $(VENV)/installed
+	$(PYTEST) -m nightly
+
+bench: $(VENV)/developer $(VENV)/installed
+	$(PIP) install --quiet --constraint constraints.txt --group benchmarks
+	for script in benchmarks/*.py; do echo "== $$script"; (cd $(OUTSIDE) && $(BIN)/python $(CURDIR)/$$script) || exit 1; done
+
+clean:
+	rm -rf $(VENV) dist demo

@@ -1,0 +1,106 @@
+"""Checks of arguments: each names the argument, each is written positively so that NaN never passes."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import InvalidArgument, InvalidType
+
+
+def exact(value: Any, name: str) -> Fraction:
+    """Return `value` as an exact rational.
+
+    Integers, Fractions and Decimals are themselves; strings such as "0.1" or "1/2" are read as written;
+    a float is read by its shortest decimal form, so that 0.1 is one tenth.
+
+    Raises
+    ------
+    InvalidType
+        If `value` is a boolean or no number.
+    InvalidArgument
+        If `value` is NaN, infinite, or a text that is no number.
+    """
+    if isinstance(value, bool) or type(value).__name__ == "bool_" or type(value).__name__ == "bool":
+        raise InvalidType(f"`{name}` must be a number; found a boolean.")
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if isinstance(value, str):
+        return _exact_text(value, name)
+    if isinstance(value, Decimal):
+        if value.is_finite():
+            return Fraction(value)
+        raise InvalidArgument(f"`{name}` must be finite; found {value}.")
+    if isinstance(value, numbers.Real):
+        if math.isfinite(value):
+            # np.float64 is a float that prints with its type; other widths have a shortest form of their own.
+            return Fraction(float.__repr__(value) if issubclass(type(value), float) else str(value))
+        raise InvalidArgument(f"`{name}` must be finite; found {value!s}.")
+    raise InvalidType(f"`{name}` must be a number (or a text such as '1/2'); found {type(value).__name__}.")
+
+
+def _exact_text(text: str, name: str) -> Fraction:
+    try:
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise InvalidArgument(f"`{name}` must be a number such as '0.1' or '1/2'; found a text that is none.")
+
+
+def exact_positive(value: Any, name: str) -> Fraction:
+    """Return `value` as an exact rational above 0."""
+    number = exact(value, name)
+    if number > 0:
+        return number
+    raise InvalidArgument(f"`{name}` must be greater than 0; found {number}.")
+
+
+def exact_nonnegative(value: Any, name: str) -> Fraction:
+    """Return `value` as an exact rational of at least 0."""
+    number = exact(value, name)
+    if number >= 0:
+        return number
+    raise InvalidArgument(f"`{name}` must be at least 0; found {number}.")
+
+
+def integer(value: Any, name: str, *, low: int, high: int | None = None) -> int:
+    """Return `value` as an int between `low` and `high`, both included."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InvalidType(f"`{name}` must be a whole number; found {type(value).__name__}.")
+    number = int(value)
+    if low <= number and (high is None or number <= high):
+        return number
+    limits = f"at least {low}" if high is None else f"between {low} and {high}"
+    raise InvalidArgument(f"`{name}` must be {limits}; found {number}.")
+
+
+def finite_float(value: Any, name: str) -> float:
+    """Return `value` as a finite float; texts and booleans are refused."""
+    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"} or not isinstance(value, numbers.Real):
+        raise InvalidType(f"`{name}` must be a number; found {type(value).__name__}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isfinite(number):
+        return number
+    raise InvalidArgument(f"`{name}` must be finite; found {number}.")
+
+
+def boolean(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
+        return bool(value)
+    raise InvalidType(f"`{name}` must be True or False; found {type(value).__name__}.")
+
+
+def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the `allowed` words."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise InvalidArgument(f"`{name}` must be one of {', '.join(map(repr, allowed))}; found {value!r}.")

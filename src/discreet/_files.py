@@ -1,0 +1,153 @@
+"""Files that discreet writes: strict JSON, opened before anything is spent, complete or absent."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from discreet.errors import DiscreetError, InvalidArgument, InvalidData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+FORMAT = 1
+
+
+class OutputFile:
+    """A file that appears under its name only when it is complete.
+
+    It is opened beside its target when the context is entered, so that an unwritable place is found
+    before a budget is spent, and is renamed over the target by :meth:`write`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where the file shall stand.
+    name : str
+        What to call the argument in an error.
+
+    Raises
+    ------
+    InvalidArgument
+        If the folder does not exist or cannot be written to, or the target is a folder.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, name: str = "output") -> None:
+        self.path = Path(path)
+        self._name = name
+        self._temporary: Path | None = None
+
+    def __enter__(self) -> Self:
+        reason = None
+        if self.path.is_dir():
+            reason = "it is a folder"
+        elif self.path.exists() and not os.access(self.path, os.W_OK):
+            reason = "it is not writable"
+        else:
+            try:
+                handle, temporary = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+                os.close(handle)
+                self._temporary = Path(temporary)
+            except OSError as error:
+                reason = error.strerror or "its folder cannot be written to"
+        if reason is not None:
+            raise InvalidArgument(
+                f"Cannot write `{self._name}` {str(self.path)!r}: {reason}. "
+                "Choose a file in an existing, writable folder."
+            )
+        return self
+
+    def write(self, text: str) -> None:
+        """Write the whole text and put the file under its name."""
+        if self._temporary is None:
+            raise InvalidArgument(f"`{self._name}` is not open for writing, or was written already.")
+        with self._temporary.open("w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        self._temporary.chmod(0o666 & ~mask)
+        self._temporary.replace(self.path)
+        self._temporary = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+            self._temporary = None
+
+
+def dump(kind: str, content: dict[str, Any]) -> str:
+    """Return strict JSON of one of our files: its format, its kind, its content."""
+    return (
+        json.dumps({"discreet": FORMAT, "kind": kind, **content}, allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+    )
+
+
+def parse(text: str, *, kind: str, name: str) -> dict[str, Any]:
+    """Return the content of one of our files; refuse other files, kinds and newer formats by name."""
+    content = _object(text)
+    if content is None or "discreet" not in content:
+        raise InvalidData(f"{name} is not a file written by discreet.")
+    if content["discreet"] != FORMAT:
+        raise InvalidData(f"{name} has format {content['discreet']!r}; this version reads {FORMAT}. Update discreet.")
+    if content.get("kind") != kind:
+        raise InvalidData(f"{name} holds a {content.get('kind')!r}; a {kind!r} was expected.")
+    return content
+
+
+def kind_of(path: str | os.PathLike[str]) -> str | None:
+    """Return which kind of our files stands at `path`, or None where it is none of ours."""
+    target = Path(path)
+    if target.suffix.lower() != ".json" or not target.is_file():
+        return None
+    content = _object(target.read_text(encoding="utf-8", errors="replace"))
+    return None if content is None or "discreet" not in content else str(content.get("kind"))
+
+
+def read(path: str | os.PathLike[str], *, kind: str) -> dict[str, Any]:
+    """Read one of our files."""
+    target = Path(path)
+    if not target.is_file():
+        raise InvalidArgument(f"There is no file {str(target)!r}.")
+    return parse(target.read_text(encoding="utf-8", errors="replace"), kind=kind, name=repr(str(target)))
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant)
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _refuse_constant(_: str) -> Any:
+    raise ValueError
+
+
+def one_of(value: Any, allowed: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the `allowed` words of a file's format."""
+    if value in allowed:
+        return str(value)
+    raise ValueError
+
+
+@contextmanager
+def well_formed(name: str) -> Iterator[None]:
+    """Turn the faults of reading a damaged file into one error that names the file."""
+    broken = False
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
+        broken = True
+    if broken:
+        raise InvalidData(f"{name} is damaged: a field is absent or malformed. Take the file from its author again.")

@@ -1,0 +1,176 @@
+"""What the subcommands have in common: budgets, neighbours, schemas and ledgers as options."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.functional.moments import Moments
+    from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.budgets import Budget
+    from discreet.privacy.ledger import Ledger
+    from discreet.tables.design import Design
+    from discreet.tables.schema import Schema
+
+
+class WrongUsage(InvalidArgument):
+    """An option of the command line is not usable; exit code 2."""
+
+
+SchemaOption = Annotated[Path | None, typer.Option("--schema", help="Public facts about the columns (TOML).")]
+BoundsOption = Annotated[
+    list[str] | None,
+    typer.Option("--bounds", metavar="NAME=LOW,HIGH", help="Public bounds of a number; instead of, or over, a schema."),
+]
+LevelsOption = Annotated[
+    list[str] | None,
+    typer.Option("--levels", metavar="NAME=A,B", help="Public levels of a category; instead of, or over, a schema."),
+]
+AdjacencyOption = Annotated[
+    str | None,
+    typer.Option("--adjacency", metavar="replace|add-remove", help="Neighbouring tables, where the schema is silent."),
+]
+EpsilonOption = Annotated[str | None, typer.Option("--epsilon", help="Budget of this release, pure epsilon in nats.")]
+DeltaOption = Annotated[str | None, typer.Option("--delta", help="With --epsilon: an (epsilon, delta) budget.")]
+RhoOption = Annotated[str | None, typer.Option("--rho", help="Budget of this release in zero-concentrated privacy.")]
+MuOption = Annotated[str | None, typer.Option("--mu", help="Budget of this release in Gaussian privacy.")]
+LedgerOption = Annotated[Path | None, typer.Option("--ledger", help="The ledger's file, which pays and remembers.")]
+TotalEpsilonOption = Annotated[str | None, typer.Option("--total-epsilon", help="Total of a ledger to be created.")]
+TotalDeltaOption = Annotated[str | None, typer.Option("--total-delta", help="Total of a ledger to be created.")]
+TotalRhoOption = Annotated[str | None, typer.Option("--total-rho", help="Total of a ledger to be created.")]
+TotalMuOption = Annotated[str | None, typer.Option("--total-mu", help="Total of a ledger to be created.")]
+MechanismOption = Annotated[
+    str, typer.Option("--mechanism", metavar="auto|wishart|laplace|gaussian", help="The law of the noise.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def read_budget(
+    epsilon: str | None, delta: str | None, rho: str | None, mu: str | None, *, prefix: str = ""
+) -> Budget | None:
+    """Return the budget that the options name, None where they name none."""
+    from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
+
+    given = {name: value for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None}
+    if delta is not None and epsilon is None:
+        raise WrongUsage(f"--{prefix}delta needs --{prefix}epsilon.")
+    if len(given) > 1:
+        raise WrongUsage("One budget is needed, found " + " and ".join(f"--{prefix}{name}" for name in given) + ".")
+    if not given:
+        return None
+    message = None
+    try:
+        if epsilon is not None:
+            budget: Budget = Pure(epsilon=epsilon) if delta is None else Approx(epsilon=epsilon, delta=delta)
+        else:
+            budget = Zcdp(rho=rho) if rho is not None else Gdp(mu=mu)
+        return check_budget(budget, f"--{prefix}{next(iter(given))}")
+    except InvalidArgument as error:
+        message = str(error)
+    raise WrongUsage(f"{message} Write a positive number such as --{prefix}{next(iter(given))} 0.5.")
+
+
+def read_adjacency(text: str | None) -> Adjacency | None:
+    """Return the adjacency that the option names, None where it is absent."""
+    from discreet.privacy.adjacency import adjacency_from_name
+
+    if text is None:
+        return None
+    try:
+        return adjacency_from_name(text)
+    except InvalidArgument:
+        pass
+    raise WrongUsage('--adjacency must be "replace" (n is public) or "add-remove" (n is private).')
+
+
+def read_schema(path: Path | None, bounds: list[str] | None, levels: list[str] | None) -> Schema:
+    """Return the schema of the file, with the bounds and levels of the options put over it."""
+    from discreet.lattice.bounds import Interval
+    from discreet.tables.schema import Schema
+
+    declared: dict[str, Interval | list[str]] = {}
+    for text in bounds or ():
+        name, values = _named(text, "--bounds", "age=0,120")
+        parts = values.split(",")
+        if len(parts) != 2:
+            raise WrongUsage(f"--bounds of {name!r} needs two numbers. Write for example --bounds {name}=0,120.")
+        declared[name] = Interval(_number(parts[0], name), _number(parts[1], name))
+    for text in levels or ():
+        name, values = _named(text, "--levels", "sex=Female,Male")
+        declared[name] = values.split(",")
+    if path is None and not declared:
+        raise WrongUsage("No column is declared: give --schema FILE, or --bounds and --levels.")
+    schema = None if path is None else Schema.from_toml(path)
+    return Schema.from_bounds(declared, over=schema)
+
+
+def _named(text: str, option: str, example: str) -> tuple[str, str]:
+    name, equals, values = text.rpartition("=")
+    if equals and name:
+        return name, values
+    raise WrongUsage(f"{option} must read NAME=VALUES. Write for example {option} {example}.")
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    raise WrongUsage(f"--bounds of {name!r} needs two numbers. Write for example --bounds {name}=0,120.")
+
+
+def open_ledger(path: Path | None, total: Budget | None, adjacency: Adjacency | None) -> Ledger | None:
+    """Return the ledger of the options; None where no file is named."""
+    from discreet.privacy.ledger import Ledger
+
+    if path is None:
+        if total is not None:
+            raise WrongUsage("A total belongs to a ledger's file: add --ledger FILE.")
+        return None
+    if not path.exists() and total is None:
+        raise WrongUsage(f"There is no ledger {str(path)!r}. Create it with --total-epsilon 2, or another total.")
+    if not path.exists() and adjacency is None:
+        raise WrongUsage("A new ledger needs to know its neighbours: add --adjacency, or declare it in the schema.")
+    return Ledger.open(path, total=total, adjacency=adjacency)
+
+
+def needed(budget: Budget | None) -> Budget:
+    """Return the budget, or say how to give one."""
+    if budget is not None:
+        return budget
+    raise WrongUsage("A release needs a budget: --epsilon 1, --epsilon 1 --delta 1e-6, --rho 0.1 or --mu 0.5.")
+
+
+def require_file(path: Path, what: str) -> None:
+    """Refuse a file that is absent."""
+    if not path.exists():
+        raise InvalidArgument(f"There is no {what} {os.fspath(path)!r}.")
+
+
+def release_table(
+    data: Path,
+    design: Design,
+    *,
+    budget: Budget,
+    adjacency: Adjacency | None,
+    ledger: Path | None,
+    total: Budget | None,
+    mechanism: str,
+) -> Moments:
+    """Release the Gram matrix of a file; everything that can be refused is refused before the ledger is opened."""
+    from discreet.cli.progress import reading
+    from discreet.functional.moments import release_design
+    from discreet.tables.readers import open_table
+
+    table = open_table(data, design.schema, design.columns_needed)
+    payer = open_ledger(ledger, total, adjacency if adjacency is not None else design.schema.adjacency)
+    with reading(table.size_hint) as progress:
+        return release_design(
+            table, design, budget=budget, ledger=payer, adjacency=adjacency, mechanism=mechanism, progress=progress
+        )

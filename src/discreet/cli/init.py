@@ -1,0 +1,24 @@
+"""`discreet init`: a schema to fill in, from column names and types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import declarations as options
+
+
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the schema is written (TOML).")],
+) -> None:
+    """Draft a schema: column names and types, never values. Bounds and levels are yours to declare."""
+    from discreet import _files
+    from discreet.tables.drafts import draft_schema
+
+    options.require_file(data, "data file")
+    with _files.OutputFile(output) as file:
+        file.write(draft_schema(data))
+    typer.echo(f"Wrote {output}. Fill in public bounds and levels, from a codebook and not from the rows.")

@@ -1,0 +1,32 @@
+"""A bar for long reads: on stderr, only on a terminal, and without a count of rows."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def reading(total: int | None) -> Iterator[Callable[[int], None] | None]:
+    """Show how far the read has come; yields what is told the position, or None where nobody watches.
+
+    Parameters
+    ----------
+    total : int or None
+        The whole, in the unit of the positions; None where it is not known.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    # The number of rows may be private, so the bar shows a share and a time, never a count.
+    columns = (TextColumn("reading"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=total)
+        yield lambda position: bar.update(task, completed=position)

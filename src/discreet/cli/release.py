@@ -1,0 +1,55 @@
+"""`discreet release`: one noisy Gram matrix that answers every regression among its terms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import declarations as options
+
+
+def release(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the release is written (JSON).")],
+    schema: options.SchemaOption = None,
+    bounds: options.BoundsOption = None,
+    levels: options.LevelsOption = None,
+    terms: Annotated[
+        str | None, typer.Option("--terms", help='Such as "income + age + C(education)"; default: all columns.')
+    ] = None,
+    epsilon: options.EpsilonOption = None,
+    delta: options.DeltaOption = None,
+    rho: options.RhoOption = None,
+    mu: options.MuOption = None,
+    adjacency: options.AdjacencyOption = None,
+    mechanism: options.MechanismOption = "auto",
+    ledger: options.LedgerOption = None,
+    total_epsilon: options.TotalEpsilonOption = None,
+    total_delta: options.TotalDeltaOption = None,
+    total_rho: options.TotalRhoOption = None,
+    total_mu: options.TotalMuOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Release the moments of a table once; every regression from them is free."""
+    from discreet import _files
+    from discreet.tables.design import Design
+
+    options.require_file(data, "data file")
+    budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
+    total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
+    neighbours = options.read_adjacency(adjacency)
+    with _files.OutputFile(output) as file:
+        design = Design.for_terms(terms, options.read_schema(schema, bounds, levels))
+        moments = options.release_table(
+            data, design, budget=budget, adjacency=neighbours, ledger=ledger, total=total, mechanism=mechanism
+        )
+        text = moments.dumps()
+        file.write(text)
+    if json:
+        typer.echo(text, nl=False)
+        return
+    typer.echo(f"Released the moments of {', '.join(moments.names)}.")
+    typer.echo(f"Cost: {moments.cost!r} under {moments.release.adjacency!r}; {moments.release.label}.")
+    typer.echo(f'Next, free: discreet fit {output} "{moments.names[0]} ~ ..."')

@@ -1,0 +1,1 @@
+"""Public example data that ship with the package."""

@@ -1,0 +1,1 @@
+"""Pillar one: noise on the coefficients of the objective, then minimise."""

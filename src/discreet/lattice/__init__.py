@@ -1,0 +1,1 @@
+"""Exact arithmetic: public grids, secret coins, and noise that is the ideal law, rounded."""

@@ -1,0 +1,347 @@
+"""What a release may give away: exact values in four currencies.
+
+========  ==============================  =========================================================
+currency  reads                           sums by
+========  ==============================  =========================================================
+`Pure`    epsilon-DP                      epsilon
+`Approx`  (epsilon, delta)-DP             epsilon and delta, each
+`Zcdp`    rho-zero-concentrated DP        rho
+`Gdp`     mu-Gaussian DP                  mu squared (root-sum-square)
+========  ==============================  =========================================================
+
+All numbers are rationals: a float is read by its shortest decimal form, so that ten times ``Zcdp(rho=0.1)`` is
+exactly ``Zcdp(rho=1)``. Budgets of one currency are ordered; budgets of two currencies meet in `accounting.convert`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Any, ClassVar, Self, cast
+
+from discreet import _checks
+from discreet.errors import InvalidArgument, InvalidType
+
+# Where a root of a rational is no rational it is rounded up to this many significant bits.
+_ROOT_BITS = 97
+
+
+class _Currency:
+    """What the four currencies share: everything follows from a vector of exact coordinates that add up."""
+
+    __slots__ = ()
+    fields: ClassVar[tuple[str, ...]]
+
+    @property
+    def coordinates(self) -> tuple[Fraction, ...]:
+        """The exact numbers that add up when releases are composed."""
+        return tuple(getattr(self, name) for name in self.fields)
+
+    @classmethod
+    def from_coordinates(cls, coordinates: tuple[Fraction, ...]) -> Self:
+        """Return the budget with these coordinates, the inverse of `coordinates`."""
+        return cls(**dict(zip(cls.fields, coordinates, strict=True)))
+
+    @classmethod
+    def zero(cls) -> Self:
+        """Return the budget of a release that gives nothing away."""
+        return cls.from_coordinates((Fraction(0),) * len(cls.fields))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing at all may be given away."""
+        return not any(self.coordinates)
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        pairs = zip(self.coordinates, other.coordinates, strict=True)
+        return type(self).from_coordinates(tuple(a + b for a, b in pairs))
+
+    def __sub__(self, other: object) -> Self:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        pairs = zip(self.coordinates, other.coordinates, strict=True)
+        return type(self).from_coordinates(tuple(a - b for a, b in pairs))
+
+    def __le__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return all(a <= b for a, b in zip(self.coordinates, other.coordinates, strict=True))
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self <= other and self != other
+
+    def __ge__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return other.__le__(self)
+
+    def __gt__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return other.__lt__(self)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={getattr(self, name)}" for name in self.fields)
+        return f"{type(self).__name__}({inside})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Pure(_Currency):
+    """Pure differential privacy.
+
+    Parameters
+    ----------
+    epsilon : number or text
+        Largest log-ratio of the probabilities of any output on two neighbours, in nats, at least 0.
+
+    Raises
+    ------
+    InvalidArgument
+        If `epsilon` is negative, not finite or no number.
+
+    Examples
+    --------
+    >>> Pure(epsilon=0.1) + Pure(epsilon="1/5")
+    Pure(epsilon=3/10)
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("epsilon",)
+    epsilon: Fraction
+
+    def __init__(self, *, epsilon: Any) -> None:
+        object.__setattr__(self, "epsilon", _checks.exact_nonnegative(epsilon, "epsilon"))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Approx(_Currency):
+    """Approximate differential privacy.
+
+    Budgets of this currency are ordered coordinate by coordinate, so two of them may be incomparable.
+
+    Parameters
+    ----------
+    epsilon : number or text
+        Log-ratio of probabilities on two neighbours, in nats, at least 0.
+    delta : number or text
+        Probability by which that ratio may fail, `0 <= delta < 1`.
+
+    Raises
+    ------
+    InvalidArgument
+        If `epsilon` is negative or `delta` is not in [0, 1), or one is not finite or no number.
+
+    Examples
+    --------
+    >>> Approx(epsilon=1, delta=1e-6)
+    Approx(epsilon=1, delta=1/1000000)
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, *, epsilon: Any, delta: Any) -> None:
+        object.__setattr__(self, "epsilon", _checks.exact_nonnegative(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", check_delta(delta))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Zcdp(_Currency):
+    """Zero-concentrated differential privacy.
+
+    Parameters
+    ----------
+    rho : number or text
+        The Renyi divergence of order alpha between the outputs on two neighbours is at most `alpha * rho`,
+        in nats, for every alpha > 1; at least 0.
+
+    Raises
+    ------
+    InvalidArgument
+        If `rho` is negative, not finite or no number.
+
+    Examples
+    --------
+    >>> sum([Zcdp(rho=0.1)] * 10, start=Zcdp(rho=0)) == Zcdp(rho=1)
+    True
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("rho",)
+    rho: Fraction
+
+    def __init__(self, *, rho: Any) -> None:
+        object.__setattr__(self, "rho", _checks.exact_nonnegative(rho, "rho"))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Gdp(_Currency):
+    """Gaussian differential privacy.
+
+    Two neighbours are no easier to tell apart than N(0, 1) and N(mu, 1). The square of mu is what is kept and what
+    adds up; it is always exact, also where mu itself is irrational.
+
+    Parameters
+    ----------
+    mu : number or text
+        Distance of the two Gaussians in standard deviations, at least 0.
+
+    Raises
+    ------
+    InvalidArgument
+        If `mu` is negative, not finite or no number.
+
+    Examples
+    --------
+    >>> Gdp(mu=0.3) + Gdp(mu=0.4)
+    Gdp(mu=1/2)
+    >>> Gdp(mu=1) + Gdp(mu=1)
+    Gdp.from_squared(2)
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("mu_squared",)
+    mu_squared: Fraction
+
+    def __init__(self, *, mu: Any) -> None:
+        object.__setattr__(self, "mu_squared", _checks.exact_nonnegative(mu, "mu") ** 2)
+
+    @classmethod
+    def from_squared(cls, mu_squared: Any) -> Self:
+        """Return the budget whose mu is the root of `mu_squared`, at least 0."""
+        budget = cls.__new__(cls)
+        object.__setattr__(budget, "mu_squared", _checks.exact_nonnegative(mu_squared, "mu_squared"))
+        return budget
+
+    @classmethod
+    def from_coordinates(cls, coordinates: tuple[Fraction, ...]) -> Self:
+        """Return the budget with these coordinates, the inverse of `coordinates`."""
+        (mu_squared,) = coordinates
+        return cls.from_squared(mu_squared)
+
+    @property
+    def mu(self) -> Fraction:
+        """The root of `mu_squared`: exact where it is rational, else rounded up by at most 2**-96 of itself."""
+        exact = _rational_root(self.mu_squared)
+        return _root_rounded_up(self.mu_squared) if exact is None else exact
+
+    def __repr__(self) -> str:
+        exact = _rational_root(self.mu_squared)
+        return f"Gdp.from_squared({self.mu_squared})" if exact is None else f"Gdp(mu={exact})"
+
+
+Budget = Pure | Approx | Zcdp | Gdp
+Currency = type[Pure] | type[Approx] | type[Zcdp] | type[Gdp]
+CURRENCIES: dict[str, Currency] = {"Pure": Pure, "Approx": Approx, "Zcdp": Zcdp, "Gdp": Gdp}
+_EXAMPLES = "Pure(epsilon=...), Approx(epsilon=..., delta=...), Zcdp(rho=...) or Gdp(mu=...)"
+
+
+def _rational_root(square: Fraction) -> Fraction | None:
+    root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
+    return root if root * root == square else None
+
+
+def _root_rounded_up(square: Fraction) -> Fraction:
+    # Scaled by 4**shift the integer part has twice as many bits as the root shall have.
+    magnitude = square.numerator.bit_length() - square.denominator.bit_length()
+    shift = _ROOT_BITS + 1 - magnitude // 2
+    scaled = square * Fraction(4) ** shift
+    return Fraction(isqrt(-(-scaled.numerator // scaled.denominator) - 1) + 1) / Fraction(2) ** shift
+
+
+def check_delta(delta: Any) -> Fraction:
+    """Return `delta` as an exact rational in [0, 1)."""
+    number = _checks.exact(delta, "delta")
+    if 0 <= number < 1:
+        return number
+    raise InvalidArgument(f"`delta` must satisfy 0 <= delta < 1; found {number}.")
+
+
+def check_value(value: object, name: str = "budget") -> Budget:
+    """Return `value` if it is a budget, zero included."""
+    if isinstance(value, _Currency):
+        return cast("Budget", value)
+    if isinstance(value, type) and issubclass(value, _Currency):
+        found = f"the bare class {value.__name__}"
+    else:
+        found = type(value).__name__
+    raise InvalidType(f"`{name}` must be {_EXAMPLES}; found {found}. A bare number does not say which guarantee.")
+
+
+def check_budget(value: object, name: str = "budget") -> Budget:
+    """Return `value` if it is a budget that a release or a ledger can use, that is, not zero.
+
+    Parameters
+    ----------
+    value : Budget
+        What was given.
+    name : str
+        Argument to name in the error.
+
+    Raises
+    ------
+    InvalidType
+        If `value` is no budget, such as a bare number.
+    InvalidArgument
+        If it is zero: nothing can be released for it. Zero never means that protection is off.
+
+    Examples
+    --------
+    >>> check_budget(Pure(epsilon="1/2"))
+    Pure(epsilon=1/2)
+    """
+    budget = check_value(value, name)
+    parameter = "mu" if isinstance(budget, Gdp) else budget.fields[0]
+    if budget.coordinates[0] > 0:
+        return budget
+    raise InvalidArgument(
+        f"`{name}` must have {parameter} > 0; found {budget!r}, for which nothing can be released. "
+        f"Give {parameter} a positive value."
+    )
+
+
+def check_currency(value: object, name: str = "currency") -> Currency:
+    """Return `value` if it is one of the four budget classes."""
+    for currency in CURRENCIES.values():
+        if value is currency:
+            return currency
+    raise InvalidType(f"`{name}` must be one of the classes Pure, Approx, Zcdp, Gdp; found {type(value).__name__}.")
+
+
+def to_json(budget: Budget) -> dict[str, str]:
+    """Return a budget as plain JSON, its numbers as exact texts.
+
+    Examples
+    --------
+    >>> to_json(Pure(epsilon=0.1))
+    {'currency': 'Pure', 'epsilon': '1/10'}
+    """
+    numbers = zip(budget.fields, budget.coordinates, strict=True)
+    return {"currency": type(budget).__name__} | {name: str(number) for name, number in numbers}
+
+
+def budget_from_json(document: object) -> Budget:
+    """Return the budget that `to_json` wrote.
+
+    Raises
+    ------
+    InvalidArgument
+        If the currency is unknown, a number is missing, is not a text, or there is something more.
+
+    Examples
+    --------
+    >>> budget_from_json({"currency": "Gdp", "mu_squared": "1/4"})
+    Gdp(mu=1/2)
+    """
+    name = document.get("currency") if isinstance(document, dict) else None
+    currency = CURRENCIES.get(name) if isinstance(name, str) else None
+    if currency is None or not isinstance(document, dict):
+        raise InvalidArgument(f"A stored budget must have `currency`, one of {', '.join(CURRENCIES)}.")
+    texts = tuple(document.get(field) for field in currency.fields)
+    if set(document) != {"currency", *currency.fields} or not all(isinstance(text, str) for text in texts):
+        raise InvalidArgument(f"A stored {name} must have exactly {', '.join(currency.fields)}, as texts.")
+    numbers = zip(currency.fields, texts, strict=True)
+    return currency.from_coordinates(tuple(_checks.exact(text, field) for field, text in numbers))

@@ -1,0 +1,212 @@
+"""Zero-concentrated privacy: rho, epsilon and delta from each other, never understated.
+
+For every order alpha > 1 a rho-zCDP release has ::
+
+    log(delta) <= (alpha - 1) * (alpha * rho - epsilon + log(1 - 1/alpha)) - log(alpha)
+
+(Canonne, Kamath and Steinke 2020, Proposition 7). Since *every* order gives a sound answer, the best one is looked
+for in floats, and the answer is computed from it once, with outward rounding.
+
+Proof: docs/proofs/accounting.md
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from discreet import _checks
+from discreet.privacy import enclosures
+from discreet.privacy.budgets import check_delta
+from discreet.privacy.enclosures import Interval, arithmetic, enclose, log_of
+from discreet.privacy.gaussian_accounting import SMALLEST_DELTA, log_limits, positive_delta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Orders are searched between 1 + exp(-_REACH) and 1 + exp(_REACH).
+_REACH = 600.0
+
+
+def _order(rising: Callable[[float], float]) -> Fraction:
+    """Return the order at which a function that rises with alpha - 1 changes its sign, roughly; always above 1."""
+    low, high = -_REACH, _REACH
+    for _ in range(64):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(math.exp(middle)) > 0 else (middle, high)
+    # The optimum is flat, and fewer digits make the answer independent of a platform's last bits.
+    return 1 + enclosures.round_up(Fraction(math.exp(high)), 32)
+
+
+def _log_shrink(alpha: Fraction, bits: int) -> Interval:
+    """Enclose log(1 - 1/alpha)."""
+    return log_of((alpha - 1) / alpha, bits)
+
+
+def _size(number: Fraction) -> float:
+    """Return a positive rational as a float, cut to what the search for an order can use."""
+    return float(min(max(number, Fraction(1, 2**900)), Fraction(2**900)))
+
+
+def zcdp_delta(*, epsilon: Any, rho: Any) -> Fraction:
+    """Return a delta of a rho-zCDP release at `epsilon`: the tight bound of Canonne, Kamath and Steinke, rounded up.
+
+    Parameters
+    ----------
+    epsilon : number or text
+        In nats, at least 0.
+    rho : number or text
+        At least 0.
+
+    Returns
+    -------
+    Fraction
+        At most 1, and at least 2**-1074 unless `rho` is 0.
+
+    Guarantee
+    ---------
+    Never below what the theorem gives. Proof: docs/proofs/accounting.md
+
+    Examples
+    --------
+    >>> zcdp_delta(epsilon=1, rho="0.03056") <= Fraction("1.003e-5")
+    True
+    """
+    target, cost = _checks.exact_nonnegative(epsilon, "epsilon"), _checks.exact_nonnegative(rho, "rho")
+    if cost == 0:
+        return Fraction(0)
+    eps, slope = float(min(target, Fraction(2**900))), _size(cost)
+    alpha = _order(lambda t: (2 * t + 1) * slope - eps - math.log1p(1 / t))
+
+    def log_delta(bits: int) -> Interval:
+        exponent = enclose(alpha * cost - target, bits) + _log_shrink(alpha, bits)
+        return enclose(alpha - 1, bits) * exponent - log_of(alpha, bits)
+
+    _, high = enclosures.refined(log_delta)
+    if high < -745:  # below log(2**-1074)
+        return SMALLEST_DELTA
+    if high >= 0:
+        return Fraction(1)
+    _, delta = enclosures.refined(lambda bits: enclosures.exp(enclose(high, bits), bits))
+    return min(Fraction(1), max(SMALLEST_DELTA, enclosures.round_up(delta)))
+
+
+def zcdp_epsilon(*, delta: Any, rho: Any) -> Fraction:
+    """Return an epsilon of a rho-zCDP release at `delta`: the tight bound of Canonne, Kamath and Steinke, rounded up.
+
+    Parameters
+    ----------
+    delta : number or text
+        `0 < delta < 1`.
+    rho : number or text
+        At least 0.
+
+    Guarantee
+    ---------
+    Never below what the theorem gives. Proof: docs/proofs/accounting.md
+
+    Examples
+    --------
+    >>> round(float(zcdp_epsilon(delta=1e-5, rho=0.5)), 4)
+    4.7284
+    """
+    return _epsilon_of(positive_delta(delta), _checks.exact_nonnegative(rho, "rho"))
+
+
+@lru_cache(maxsize=1024)
+def _epsilon_of(delta: Fraction, rho: Fraction) -> Fraction:
+    if rho == 0:
+        return Fraction(0)
+    slope, log_delta = _size(rho), float(log_limits(delta)[1])
+    # The derivative of epsilon in alpha has the sign of this.
+    alpha = _order(lambda t: slope * t * t + math.log1p(t) + log_delta)
+
+    def epsilon(bits: int) -> Interval:
+        rest = (log_of(delta, bits) + log_of(alpha, bits)) / enclose(alpha - 1, bits)
+        return enclose(alpha * rho, bits) + _log_shrink(alpha, bits) - rest
+
+    return max(Fraction(0), enclosures.round_up(enclosures.refined(epsilon)[1]))
+
+
+def zcdp_rho(*, epsilon: Any, delta: Any) -> Fraction:
+    """Return the largest rho whose zCDP implies (epsilon, delta)-DP by Canonne, Kamath and Steinke, rounded down.
+
+    Parameters
+    ----------
+    epsilon : number or text
+        In nats, at least 0.
+    delta : number or text
+        `0 <= delta < 1`; for delta = 0 the answer is 0.
+
+    Guarantee
+    ---------
+    `zcdp_delta` of the answer at `epsilon` is at most `delta`. Proof: docs/proofs/accounting.md
+
+    Examples
+    --------
+    >>> round(float(zcdp_rho(epsilon=1, delta=1e-5)), 5)
+    0.03056
+    """
+    return _rho_of(_checks.exact_nonnegative(epsilon, "epsilon"), check_delta(delta))
+
+
+@lru_cache(maxsize=1024)
+def _rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
+    if delta == 0:
+        return Fraction(0)
+    eps, log_delta = float(min(epsilon, Fraction(2**900))), float(log_limits(delta)[1])
+
+    def excess(t: float) -> float:
+        # epsilon minus the epsilon of the rho for which alpha = 1 + t is the best order.
+        rest = -(log_delta + math.log1p(t)) / t
+        return eps - ((1 + t) / t * rest + rest - math.log1p(1 / t))
+
+    alpha = _order(excess)
+
+    def rho(bits: int) -> Interval:
+        rest = (log_of(delta, bits) + log_of(alpha, bits)) / enclose(alpha - 1, bits)
+        return (enclose(epsilon, bits) + rest - _log_shrink(alpha, bits)) / enclose(alpha, bits)
+
+    return max(Fraction(0), enclosures.round_down(enclosures.refined(rho)[0], enclosures.PARAMETER_BITS))
+
+
+def bun_steinke_epsilon(*, delta: Any, rho: Any) -> Fraction:
+    """Return `rho + 2 * sqrt(rho * log(1/delta))`, the printed lemma of Bun and Steinke, rounded up.
+
+    Looser than `zcdp_epsilon`; kept under its own name for comparison with papers that use it.
+
+    Examples
+    --------
+    >>> round(float(bun_steinke_epsilon(delta=1e-5, rho=0.5)), 4)
+    5.2985
+    """
+    probability, cost = positive_delta(delta), _checks.exact_nonnegative(rho, "rho")
+
+    def epsilon(bits: int) -> Interval:
+        root = arithmetic(bits).sqrt(-log_of(probability, bits) * enclose(cost, bits))
+        return enclose(cost, bits) + 2 * root
+
+    return enclosures.round_up(enclosures.refined(epsilon)[1])
+
+
+def bun_steinke_rho(*, epsilon: Any, delta: Any) -> Fraction:
+    """Return `(sqrt(log(1/delta) + epsilon) - sqrt(log(1/delta)))**2`, rounded down: the inverse of the printed lemma.
+
+    Examples
+    --------
+    >>> round(float(bun_steinke_rho(epsilon=1, delta=1e-5)), 5)
+    0.02082
+    """
+    target, probability = _checks.exact_nonnegative(epsilon, "epsilon"), positive_delta(delta)
+    if target == 0:
+        return Fraction(0)
+
+    def root(bits: int) -> Interval:
+        # epsilon / (sqrt(L + epsilon) + sqrt(L)) is the same difference of roots without its cancellation.
+        context, length = arithmetic(bits), -log_of(probability, bits)
+        return enclose(target, bits) / (context.sqrt(length + enclose(target, bits)) + context.sqrt(length))
+
+    low, _ = enclosures.refined(root, width=enclosures.WIDTH * min(Fraction(1), target))
+    return enclosures.round_down(low * low, enclosures.PARAMETER_BITS)

@@ -1,0 +1,301 @@
+"""What a release does: enough to price it, and to repeat it, for ever.
+
+Four rules keep old ledgers readable: an event is never removed, its meaning never changes, new fields are optional,
+and an unknown kind is refused, never guessed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from discreet import _checks
+from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
+from discreet.privacy.accounting import WHY_NOT, convert, gaussian_mu
+from discreet.privacy.adjacency import Adjacency, Replace, adjacency_from_name, check_adjacency
+from discreet.privacy.budgets import (
+    Approx,
+    Budget,
+    Currency,
+    Gdp,
+    Pure,
+    budget_from_json,
+    check_budget,
+    check_currency,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+_KINDS: dict[str, type[Event]] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event(ABC):
+    """One release, described without data.
+
+    A kind of event adds the fields that its price needs, names itself by `kind`, and says the theorem of its `price`.
+
+    Parameters
+    ----------
+    adjacency : Replace or AddRemove
+        Which data sets are neighbours.
+    budget : Budget
+        What was asked for; the price never exceeds it.
+    statistic : str
+        What is released, in words, such as "Gram matrix of (1, age, income)".
+    shape : tuple of int
+        Shape of the released array; () for one number.
+    step_bits : int, default 0
+        The release is in units of `2**step_bits` of the integer grid of the statistic, at most 2**62.
+
+    Raises
+    ------
+    InvalidArgument
+        If a field is not usable, or the price exceeds the budget.
+    NoSoundConversion
+        If the price has no equivalent in the budget's currency.
+    """
+
+    kind: ClassVar[str]
+
+    adjacency: Adjacency
+    budget: Budget
+    statistic: str
+    shape: tuple[int, ...]
+    step_bits: int = 0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in cls.__dict__:
+            _KINDS[cls.kind] = cls
+
+    def __post_init__(self) -> None:
+        check_adjacency(self.adjacency)
+        check_budget(self.budget)
+        if not isinstance(self.statistic, str):
+            raise InvalidType(f"`statistic` must be a text; found {type(self.statistic).__name__}.")
+        if not isinstance(self.shape, (tuple, list)):
+            raise InvalidType(f"`shape` must be a tuple of whole numbers; found {type(self.shape).__name__}.")
+        self._set(shape=tuple(_checks.integer(size, "shape", low=0) for size in self.shape))
+        self._set(step_bits=_checks.integer(self.step_bits, "step_bits", low=0, high=62))
+        self._check_numbers()
+        if not _within(self.price, self.budget):
+            raise InvalidArgument(
+                f"`budget` is {self.budget!r}; a {type(self).__name__} with these numbers costs {self.price!r}. "
+                "Raise the noise or the budget."
+            )
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @abstractmethod
+    def _check_numbers(self) -> None:
+        """Check the fields that this kind adds, and make them exact."""
+
+    @property
+    @abstractmethod
+    def price(self) -> Budget:
+        """What the release costs by its own theorem, computed exactly from its own fields."""
+
+    def cost_in(self, currency: Currency) -> Budget:
+        """Return what the release costs in `currency`.
+
+        Where the budget is in that currency, the budget: whoever asked for 1/10 is charged 1/10. Else the cheapest
+        that a theorem gives, from the budget or from the price.
+
+        Raises
+        ------
+        NoSoundConversion
+            If neither has a price in `currency`.
+        """
+        wanted = check_currency(currency)
+        if isinstance(self.budget, wanted):
+            return self.budget
+        costs = []
+        for known in (self.price, self.budget):
+            try:
+                costs.append(convert(known, wanted, delta=getattr(self.budget, "delta", None)))
+            except (NoSoundConversion, InvalidArgument):  # without a delta, or without a theorem
+                continue
+        if costs:
+            return min(costs, key=lambda cost: cost.coordinates)
+        raise NoSoundConversion(
+            f"A ledger in {wanted.__name__} cannot price {self.budget!r} of a {type(self).__name__}: "
+            f"{WHY_NOT[wanted]}. Use Ledger(total={type(self.budget).__name__}(...), adjacency=...)."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as plain JSON; every number that a guarantee rests on is an exact text."""
+        document: dict[str, Any] = {"kind": self.kind}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "budget":
+                document[field.name] = to_json(value)
+            elif field.name == "adjacency":
+                document[field.name] = value.name
+            elif field.name in {"statistic", "step_bits"}:
+                document[field.name] = value
+            elif field.name == "shape":
+                document[field.name] = list(value)
+            else:
+                document[field.name] = str(value)
+        return document
+
+    @classmethod
+    def _from_fields(cls, stored: dict[str, Any]) -> Self:
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(stored) - known):
+            raise InvalidArgument(
+                f"A stored event of kind {cls.kind!r} has the unknown field {unknown[0]!r}. "
+                "It may be of a newer version of discreet: update."
+            )
+        required = known - {"step_bits"}
+        if missing := sorted(required - set(stored)):
+            raise InvalidArgument(f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}.")
+        if not isinstance(stored["adjacency"], str):
+            raise InvalidArgument("A stored event must name its `adjacency`.")
+        adjacency, budget = adjacency_from_name(stored["adjacency"]), budget_from_json(stored["budget"])
+        return cls(**(stored | {"adjacency": adjacency, "budget": budget}))
+
+
+def event_from_json(document: object) -> Event:
+    """Return the event that `Event.to_json` wrote; its price is computed and checked anew.
+
+    Raises
+    ------
+    InvalidArgument
+        If the kind or a field is unknown, a field is missing or unusable, or the price exceeds the budget.
+    """
+    kind = document.get("kind") if isinstance(document, dict) else None
+    event = _KINDS.get(kind) if isinstance(kind, str) else None
+    if event is None or not isinstance(document, dict):
+        raise InvalidArgument(
+            f"A stored event must have a known `kind` ({', '.join(sorted(_KINDS))}). "
+            "It may be of a newer version of discreet: update."
+        )
+    return event._from_fields({name: value for name, value in document.items() if name != "kind"})  # noqa: SLF001
+
+
+def _within(price: Budget, budget: Budget) -> bool:
+    """Whether a release of this price keeps the promise `budget`."""
+    if isinstance(price, Gdp) and isinstance(budget, Approx):
+        # The curve once more, the other way round: what a calibrated mechanism used is what is compared with.
+        return price.mu_squared <= gaussian_mu(epsilon=budget.epsilon, delta=budget.delta) ** 2
+    return convert(price, type(budget), delta=getattr(budget, "delta", None)) <= budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceEvent(Event):
+    """Laplace noise on every entry, rounded to the grid.
+
+    Parameters
+    ----------
+    sensitivity : int or Fraction
+        Largest L1 distance of the statistic on two neighbours, in grid units, greater than 0.
+    scale : Fraction
+        Scale b of the noise of density exp(-|z|/b) / (2b), in grid units, greater than 0.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = sensitivity / scale (Dwork et al. 2006); rounding is post-processing.
+    Proof: docs/proofs/rounding.md
+
+    Examples
+    --------
+    >>> from discreet.privacy.adjacency import Replace
+    >>> LaplaceEvent(sensitivity=10, scale=100, adjacency=Replace(), budget=Pure(epsilon=0.1), statistic="sum of age",
+    ...              shape=()).price
+    Pure(epsilon=1/10)
+    """
+
+    kind: ClassVar[str] = "laplace"
+
+    sensitivity: Fraction
+    scale: Fraction
+
+    def _check_numbers(self) -> None:
+        self._set(
+            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
+            scale=_checks.exact_positive(self.scale, "scale"),
+        )
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = sensitivity / scale."""
+        return Pure(epsilon=self.sensitivity / self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WishartEvent(Event):
+    """A difference of two Wishart matrices on a Gram matrix, rounded to the grid.
+
+    Parameters
+    ----------
+    row_norm_squared : int
+        Largest squared Euclidean norm of a row, in squared grid units, at least 1.
+    theta : Fraction
+        Lipschitz constant of the noise's log-density in the nuclear norm, per squared grid unit, greater than 0.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = theta * row_norm_squared under AddRemove, twice that under Replace.
+    Proof: docs/proofs/wishart.md
+    """
+
+    kind: ClassVar[str] = "wishart"
+
+    row_norm_squared: int
+    theta: Fraction
+
+    def _check_numbers(self) -> None:
+        norm = _checks.exact_positive(self.row_norm_squared, "row_norm_squared")
+        if norm.denominator != 1:
+            raise InvalidArgument(f"`row_norm_squared` must be a whole number; found {norm}.")
+        self._set(row_norm_squared=int(norm), theta=_checks.exact_positive(self.theta, "theta"))
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = theta times the largest nuclear-norm distance of two neighbours."""
+        rows = 2 if isinstance(self.adjacency, Replace) else 1
+        return Pure(epsilon=rows * self.theta * self.row_norm_squared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianEvent(Event):
+    """Gaussian noise on every entry, rounded to the grid.
+
+    On a symmetric matrix the sensitivity is in the Frobenius norm, `variance` is that of a diagonal entry, and an
+    off-diagonal entry, drawn once, has half of it.
+
+    Parameters
+    ----------
+    sensitivity_squared : int or Fraction
+        Square of the largest L2 distance of the statistic on two neighbours, in squared grid units, greater than 0.
+    variance : Fraction
+        Variance of the noise, in squared grid units, greater than 0.
+
+    Guarantee
+    ---------
+    mu-Gaussian differential privacy with mu**2 = sensitivity_squared / variance (Dong, Roth and Su 2022); rounding
+    is post-processing. Proof: docs/proofs/rounding.md
+    """
+
+    kind: ClassVar[str] = "gaussian"
+
+    sensitivity_squared: Fraction
+    variance: Fraction
+
+    def _check_numbers(self) -> None:
+        self._set(
+            sensitivity_squared=_checks.exact_positive(self.sensitivity_squared, "sensitivity_squared"),
+            variance=_checks.exact_positive(self.variance, "variance"),
+        )
+
+    @property
+    def price(self) -> Gdp:
+        """Gdp with mu**2 = sensitivity_squared / variance."""
+        return Gdp.from_squared(self.sensitivity_squared / self.variance)

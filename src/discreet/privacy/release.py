@@ -1,0 +1,130 @@
+"""The one door: quote, measure, charge, draw, wrap.
+
+A mechanism never touches privacy. It makes a *plan*: a frozen value that knows its event (what will be done, priced
+without data), how to `measure` (the private statistic: deterministic, without coins) and how to `draw` (the release:
+coins, and total, so that it never raises on a private value). `release` puts the five steps in the only order that
+is sound:
+
+1. *quote*: would the ledger grant it? Asked before a long read, so that a refusal costs no time.
+2. *measure*: the only step that may raise because of the data, and only what the data owner declared. It comes
+   before the charge, so bad input spends nothing.
+3. *charge*: atomic and durable, and it may still refuse, for another process may have spent the rest meanwhile.
+   Only the charge returns coins, so nothing can be drawn unpaid.
+4. *draw*: a crash from here on leaves the charge standing. There is no refund: somebody may have seen the output.
+5. *wrap*: the value, with everything that must be said beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from discreet.errors import InvalidType
+from discreet.privacy.budgets import Approx, Budget
+from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
+
+if TYPE_CHECKING:
+    from discreet.lattice.coins import Coins
+    from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.events import Event
+
+LABELS = (PRIVATE, TEST_SEED, AUDIT)
+
+D_contra = TypeVar("D_contra", contravariant=True)
+S = TypeVar("S")
+V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
+
+
+class Plan(Protocol[D_contra, S, V_co]):
+    """What a mechanism gives to the door; a mechanism satisfies it without importing it."""
+
+    @property
+    def event(self) -> Event:
+        """What will be done, priced without data."""
+        ...
+
+    def measure(self, data: D_contra, /) -> S:
+        """Return the private statistic; deterministic, no coins; raises only what the data owner declared."""
+        ...
+
+    def draw(self, statistic: S, coins: Coins, /) -> V_co:
+        """Return the release; never raises on a private value."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Release(Generic[V]):
+    """A released value and everything that must be said beside it.
+
+    Parameters
+    ----------
+    value : object
+        What was drawn; public from now on.
+    event : Event
+        What was done, under which adjacency, for which budget.
+    label : str
+        "private", "not private: test seed" or "not private: audit".
+    notes : tuple of str
+        What else a reader must know, one sentence each.
+    """
+
+    value: V
+    event: Event
+    label: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cost(self) -> Budget:
+        """The budget that was asked for, which the price never exceeds."""
+        return self.event.budget
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which data sets are neighbours."""
+        return self.event.adjacency
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the coins were the system's and a total stood behind them."""
+        return self.label == PRIVATE
+
+
+def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) -> Release[V]:
+    """Carry out a plan on private data, against a charge.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to do.
+    data : object
+        What the plan's `measure` takes.
+    ledger : Ledger or None
+        Who pays; None opens a ledger in memory whose total is the event's budget.
+
+    Raises
+    ------
+    BudgetExceeded, AdjacencyMismatch, NoSoundConversion, LedgerUnusable
+        If the ledger refuses; nothing is drawn. See `Ledger.charge`.
+    DiscreetError
+        What `plan.measure` raises of the data; nothing is spent.
+
+    Guarantee
+    ---------
+    The value has the guarantee `plan.event.budget` under `plan.event.adjacency`, if the plan's `draw` has; and all
+    releases of one ledger together keep its total. Proof: docs/proofs/accounting.md
+    """
+    event = plan.event
+    payer = _ledger_of_its_own(event) if ledger is None else ledger
+    if not isinstance(payer, Ledger):
+        raise InvalidType(f"`ledger` must be a Ledger or None; found {type(ledger).__name__}.")
+    payer.quote(event)
+    private_statistic = plan.measure(data)
+    coins = payer.charge(event)
+    return Release(plan.draw(private_statistic, coins), event, payer.label)
+
+
+def _ledger_of_its_own(event: Event) -> Ledger:
+    # One entry composes with nothing, so its budget is the sum, and no conversion is called for.
+    composition = "sum" if isinstance(event.budget, Approx) else "auto"
+    return Ledger(total=event.budget, adjacency=event.adjacency, composition=composition)

@@ -1,0 +1,1 @@
+"""Private rows, from wherever they live, as blocks of integers on public grids."""

@@ -1,0 +1,146 @@
+"""Arrow record batches, from memory, streams, data sets and Parquet files."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from discreet.errors import InvalidData
+from discreet.tables.blocks import BLOCK_ROWS, RecordBlock, Table
+from discreet.tables.headers import check_names
+from discreet.tables.schema import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from discreet.tables.cells import ColumnReader
+    from discreet.tables.schema import Schema
+
+# Rows that are decoded at a time; a block is a slice of them.
+BATCH_ROWS = 65_536
+
+
+def cut(batch: Any, readers: Sequence[ColumnReader]) -> Iterator[RecordBlock]:
+    """Yield a record batch as blocks of a few thousand records."""
+    columns: dict[str, Any] = {}
+    troubles: dict[str, str] = {}
+    for reader in readers:
+        columns[reader.name], trouble = reader.from_arrow(batch.column(reader.name))
+        if trouble is not None:
+            troubles[reader.name] = trouble
+    for start in range(0, batch.num_rows, BLOCK_ROWS):
+        stop = min(start + BLOCK_ROWS, batch.num_rows)
+        yield RecordBlock(stop - start, {name: cells[start:stop] for name, cells in columns.items()}, troubles)
+
+
+class ArrowTable(Table):
+    """Records that come as Arrow record batches.
+
+    Parameters
+    ----------
+    where : str
+        The source as messages call it.
+    names : sequence of str
+        The source's column names.
+    readers : sequence of ColumnReader
+        The columns that are read.
+    open_batches : callable
+        Returns the record batches; called once a pass.
+    size_hint : int, optional
+        Number of rows, where it is known.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        names: Sequence[str],
+        readers: Sequence[ColumnReader],
+        open_batches: Callable[[], Iterable[Any]],
+        size_hint: int | None = None,
+    ) -> None:
+        check_names(names, [reader.name for reader in readers], where)
+        self._where = where
+        self._readers = readers
+        self._open_batches = open_batches
+        self.size_hint = size_hint
+
+    def blocks(self) -> Iterator[RecordBlock]:
+        """Yield the records."""
+        self.position = 0
+        for batch in self._sound_batches():
+            if batch is None:
+                # Raised here and not inside the except block, whose exception may quote a cell.
+                raise InvalidData(f"{self._where} cannot be read: it is damaged, or of a type that Arrow cannot read.")
+            self.position += batch.num_rows
+            yield from cut(batch, self._readers)
+
+    def _sound_batches(self) -> Iterator[Any]:
+        try:
+            yield from self._open_batches()
+        except (pa.ArrowException, OSError, ValueError, TypeError, RuntimeError):
+            pass
+        else:
+            return
+        yield None
+
+
+def parquet_table(path: Path, schema: Schema, readers: Sequence[ColumnReader]) -> ArrowTable:
+    """Return the records of a Parquet file, of which only the needed columns are read."""
+    import pyarrow.parquet as pq
+
+    names = [reader.name for reader in readers]
+    categories = [name for name in names if isinstance(schema.columns[name], Category)]
+    file = None
+    with suppress(pa.ArrowException, OSError):
+        # Buffered ahead, the bytes of every row group would be held until the end.
+        file = pq.ParquetFile(path, read_dictionary=categories, pre_buffer=False)
+    if file is None:
+        raise InvalidData(f"{path.name} cannot be read as Parquet: it is no Parquet file, or it is damaged.")
+    return ArrowTable(
+        path.name,
+        file.schema_arrow.names,
+        readers,
+        lambda: file.iter_batches(batch_size=BATCH_ROWS, columns=names),
+        file.metadata.num_rows,
+    )
+
+
+def in_memory_table(table: Any, readers: Sequence[ColumnReader]) -> ArrowTable:
+    """Return the records of an Arrow table."""
+    names = [reader.name for reader in readers]
+    return ArrowTable(
+        "the Arrow table",
+        table.column_names,
+        readers,
+        lambda: table.select(names).to_batches(max_chunksize=BATCH_ROWS),
+        table.num_rows,
+    )
+
+
+def stream_table(stream: Any, where: str, readers: Sequence[ColumnReader]) -> ArrowTable:
+    """Return the records of an Arrow record batch reader, which can be read once."""
+    used: list[bool] = []
+
+    def batches() -> Iterable[Any]:
+        if used:
+            raise ValueError
+        used.append(True)
+        for batch in stream:
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(start, BATCH_ROWS)
+
+    return ArrowTable(where, stream.schema.names, readers, batches)
+
+
+def dataset_table(dataset: Any, readers: Sequence[ColumnReader]) -> ArrowTable:
+    """Return the records of an Arrow data set."""
+    names = [reader.name for reader in readers]
+    return ArrowTable(
+        "the Arrow data set",
+        dataset.schema.names,
+        readers,
+        lambda: dataset.to_batches(columns=names, batch_size=BATCH_ROWS),
+    )

@@ -1,0 +1,63 @@
+"""Features of new records in their own units, for the predictions of a fitted model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import InvalidArgument
+from discreet.tables.features import expand
+from discreet.tables.formula import parse
+from discreet.tables.readers import Table, open_table
+from discreet.tables.settled import SettledBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.tables.schema import Schema
+
+
+def feature_blocks(
+    data: Any, schema: Schema, formula: str, feature_names: Sequence[str]
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
+    """Yield the features of a formula's right side for the records of `data`, in their order.
+
+    Parameters
+    ----------
+    data : path, ndarray, data frame, Arrow data, or Table
+        Records with the columns that the formula's right side names.
+    schema : Schema
+        The declarations under which the model was fitted: cells are clipped, and missing ones treated, as then.
+    formula : str
+        The model's formula.
+    feature_names : sequence of str
+        The model's features, for a check that formula and schema still mean the same.
+
+    Yields
+    ------
+    features : ndarray of float64, shape (n, n_features)
+    kept : ndarray of bool, shape (n,)
+        False where a cell is missing whose policy is "drop".
+
+    Raises
+    ------
+    InvalidData
+        If a column is absent, or a cell is missing in a column whose policy is "error"; names the column.
+    """
+    columns = schema.columns
+    parsed = parse(formula, columns, with_target=True)
+    features = [feature for block in expand(parsed, columns) for feature in block.features]
+    if [feature.name for feature in features] != list(feature_names):
+        raise InvalidArgument("The model's formula and schema do not give its features; its file was changed.")
+    needed = {name: columns[name] for name in dict.fromkeys(name for f in features for name in f.columns)}
+    table = data if isinstance(data, Table) else open_table(data, schema, list(needed))
+    for block in table.blocks():
+        settled = SettledBlock(block, needed)
+        values = np.empty((len(features), block.n_rows))
+        for row, feature in zip(values, features, strict=True):
+            settled.multiply(feature, row)
+        kept = np.ones(block.n_rows, dtype=bool) if settled.dropped is None else ~settled.dropped
+        yield values.T, kept

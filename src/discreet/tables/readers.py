@@ -1,0 +1,118 @@
+"""One door to private tables, wherever they live: arrays, frames, Arrow, CSV and Parquet files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import InvalidArgument
+from discreet.tables.blocks import Table
+from discreet.tables.formula import declared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.tables.cells import ColumnReader
+    from discreet.tables.schema import Schema
+
+__all__ = ["Table", "open_table"]
+
+CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
+PARQUET_ENDINGS = (".parquet", ".pq")
+
+
+def open_table(
+    source: Any, schema: Schema, columns: Sequence[str] | None = None, *, names: Sequence[str] | None = None
+) -> Table:
+    """Return the private records of `source`, checked by their column names only.
+
+    Parameters
+    ----------
+    source : path, ndarray, data frame or Arrow data
+        A CSV file (.csv, .csv.gz; UTF-8, with a header), a Parquet file, a two-dimensional NumPy array, a pandas or
+        polars data frame, an Arrow table, record batch, record batch reader or data set, or anything that exports
+        an Arrow stream.
+    schema : Schema
+        Public facts.
+    columns : sequence of str, optional
+        The columns that are read; default: all declared ones.
+    names : sequence of str, optional
+        The columns of a NumPy array, in order; default: the declared columns.
+
+    Returns
+    -------
+    Table
+        Its `blocks()` reads the records in bounded memory; the order of the records carries no meaning.
+        A cell that is blank, null, not finite, unparsable or an undeclared level is missing, in every kind of source.
+
+    Raises
+    ------
+    InvalidData
+        If a file is empty, a needed column absent, a name doubled; names the column, quotes near matches.
+    InvalidType
+        If `source` is of a type that is not read; says which are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.tables.schema import Number, Schema
+    >>> table = open_table(np.array([[1.0, 2.0]]), Schema({"a": Number(0, 5), "b": Number(0, 5)}))
+    >>> [block.n_rows for block in table.blocks()]
+    [1]
+    """
+    from discreet.tables.cells import ColumnReader
+
+    needed = list(schema.columns) if columns is None else list(columns)
+    readers = [ColumnReader(name, declared(name, schema.columns), schema.reading) for name in needed]
+    if isinstance(source, (str, Path)):
+        return _open_file(Path(source), schema, readers)
+    if isinstance(source, np.ndarray):
+        from discreet.tables.frames import array_table
+
+        return array_table(source, list(schema.columns) if names is None else list(names), readers)
+    return _open_memory(source, readers)
+
+
+def _open_file(path: Path, schema: Schema, readers: list[ColumnReader]) -> Table:
+    ending = path.name.lower()
+    if not ending.endswith(CSV_ENDINGS + PARQUET_ENDINGS):
+        raise InvalidArgument(
+            f"Cannot tell what kind of file {path.name} is. Its name must end in {', '.join(CSV_ENDINGS[:2])} "
+            f"or {PARQUET_ENDINGS[0]}."
+        )
+    if not path.is_file():
+        raise InvalidArgument(f"There is no file {path.name} at the path that was given. Correct the path.")
+    if ending.endswith(PARQUET_ENDINGS):
+        from discreet.tables.arrow_tables import parquet_table
+
+        return parquet_table(path, schema, readers)
+    from discreet.tables.text_files import CsvTable
+
+    return CsvTable(path, readers, schema.reading)
+
+
+def _open_memory(source: Any, readers: list[ColumnReader]) -> Table:
+    import narwhals as nw
+    import pyarrow as pa
+
+    from discreet.tables import arrow_tables, frames
+
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return arrow_tables.in_memory_table(source, readers)
+    if isinstance(source, pa.RecordBatchReader):
+        return arrow_tables.stream_table(source, "the Arrow stream", readers)
+    if type(source).__module__.startswith("pyarrow._dataset"):
+        return arrow_tables.dataset_table(source, readers)
+    if nw.dependencies.is_pandas_dataframe(source):
+        return frames.pandas_table(source, readers)
+    frame = nw.from_native(source, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frames.narwhals_table(frame, readers)
+    if hasattr(source, "__arrow_c_stream__") and not nw.dependencies.is_polars_lazyframe(source):
+        stream = pa.RecordBatchReader.from_stream(source)
+        return arrow_tables.stream_table(stream, "the Arrow stream", readers)
+    raise frames.refuse(source)

@@ -1,0 +1,213 @@
+"""The schema file: TOML and JSON to `Schema` and back, checked by pydantic, errors that name column and key."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+
+from discreet.errors import InvalidArgument
+from discreet.lattice.bounds import check_limits
+from discreet.privacy.adjacency import Replace, adjacency_from_name
+from discreet.tables.schema import Category, Column, Constant, Flag, Missing, Number, Reading, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class _ConstantModel(_Strict):
+    constant: StrictInt | StrictFloat | StrictStr | StrictBool
+
+
+_Policy = Literal["error", "drop"] | _ConstantModel
+
+
+class _NumberModel(_Strict):
+    kind: Literal["number"]
+    lower: StrictInt | StrictFloat
+    upper: StrictInt | StrictFloat
+    missing: _Policy = "error"
+    description: StrictStr | None = None
+
+
+class _CategoryModel(_Strict):
+    kind: Literal["category"]
+    levels: list[StrictStr | StrictInt]
+    missing: _Policy = "error"
+    description: StrictStr | None = None
+
+
+class _FlagModel(_Strict):
+    kind: Literal["flag"]
+    missing: _Policy = "error"
+    description: StrictStr | None = None
+
+
+class _ReadingModel(_Strict):
+    delimiter: StrictStr = ","
+    missing_tokens: list[StrictStr] = []
+    thousands: StrictStr | None = None
+
+
+class _SchemaModel(_Strict):
+    format: Literal[1]
+    adjacency: Literal["replace", "add-remove"] | None = None
+    description: StrictStr | None = None
+    reading: _ReadingModel = _ReadingModel()
+    columns: dict[StrictStr, Annotated[_NumberModel | _CategoryModel | _FlagModel, Field(discriminator="kind")]]
+
+
+_REMEDIES = {
+    "missing": "is missing; declare it",
+    "extra_forbidden": "is not a key of a schema; remove it or correct its spelling",
+    "union_tag_not_found": 'needs `kind`: "number", "category" or "flag"',
+    "union_tag_invalid": 'needs `kind` to be "number", "category" or "flag"',
+    "finite_number": "must be finite",
+}
+_KINDS = ("number", "category", "flag")
+
+
+def _complaint(details: Any) -> str:
+    """Say what is wrong in terms of column and key; pydantic's own text may quote values."""
+    place = [str(part) for part in details["loc"]]
+    remedy = _REMEDIES.get(details["type"], "has a value that is not allowed here; see the documentation of schemas")
+    if place and place[0] == "columns" and len(place) > 1:
+        where = f"Column `{place[1]}`"
+        keys = [part for part in place[2:] if part not in _KINDS][:1]
+    else:
+        where, keys = "The schema", [".".join(place)]
+    if details["type"] == "missing" and keys and keys[0] in {"lower", "upper"}:
+        return (
+            f"{where}: `{keys[0]}` is missing. Declare the public range of the column; it is never read from the rows."
+        )
+    if details["type"] == "missing" and keys == ["levels"]:
+        return f"{where}: `levels` is missing. Declare the public code list; it is never read from the rows."
+    return f"{where}: {f'`{keys[0]}` ' if keys and keys[0] else ''}{remedy}."
+
+
+def from_object(value: Mapping[str, Any]) -> Schema:
+    """Return the schema that a plain object, from TOML or JSON, declares."""
+    complaint = None
+    try:
+        model = _SchemaModel.model_validate(value)
+    except ValidationError as error:
+        complaint = _complaint(error.errors(include_url=False, include_context=False, include_input=False)[0])
+    if complaint is not None:
+        raise InvalidArgument(complaint)
+    reading = Reading(model.reading.delimiter, tuple(model.reading.missing_tokens), model.reading.thousands)
+    return Schema(
+        {name: _column(name, column) for name, column in model.columns.items()},
+        adjacency=None if model.adjacency is None else adjacency_from_name(model.adjacency),
+        reading=reading,
+        description=model.description,
+    )
+
+
+def _column(name: str, model: _NumberModel | _CategoryModel | _FlagModel) -> Column:
+    policy: Missing = Constant(model.missing.constant) if isinstance(model.missing, _ConstantModel) else model.missing
+    if isinstance(model, _NumberModel):
+        check_limits(model.lower, model.upper, column=name)  # its errors name the column
+    try:
+        if isinstance(model, _NumberModel):
+            return Number(model.lower, model.upper, missing=policy, description=model.description)
+        if isinstance(model, _CategoryModel):
+            return Category(tuple(map(str, model.levels)), missing=policy, description=model.description)
+        return Flag(missing=policy, description=model.description)
+    except InvalidArgument as error:
+        reason = str(error)
+    raise InvalidArgument(f"Column `{name}`: {reason}")
+
+
+def read(path: Path) -> Schema:
+    """Return the schema that the TOML file at `path` declares."""
+    reason = None
+    try:
+        value = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8 text"
+    except tomllib.TOMLDecodeError as error:
+        reason = f"it is not TOML: {error}"
+    if reason is not None:
+        raise InvalidArgument(f"Cannot read the schema file {path.name}: {reason}.")
+    return from_object(value)
+
+
+def as_object(schema: Schema) -> dict[str, Any]:
+    """Return the schema as a plain object that TOML and JSON can both hold; what is default is left out."""
+    value: dict[str, Any] = {"format": 1}
+    if schema.adjacency is not None:
+        value["adjacency"] = "replace" if isinstance(schema.adjacency, Replace) else "add-remove"
+    if schema.description is not None:
+        value["description"] = schema.description
+    if schema.reading != Reading():
+        reading = schema.reading
+        value["reading"] = {"delimiter": reading.delimiter, "missing_tokens": list(reading.missing_tokens)}
+        if reading.thousands is not None:
+            value["reading"]["thousands"] = reading.thousands
+    value["columns"] = {name: _column_object(column) for name, column in schema.columns.items()}
+    return value
+
+
+def _column_object(column: Column) -> dict[str, Any]:
+    value: dict[str, Any]
+    if isinstance(column, Number):
+        value = {"kind": "number", "lower": _short(column.lower), "upper": _short(column.upper)}
+    elif isinstance(column, Category):
+        value = {"kind": "category", "levels": list(column.levels)}
+    else:
+        value = {"kind": "flag"}
+    if isinstance(column.missing, Constant):
+        constant = column.missing.value
+        value["missing"] = {"constant": constant if isinstance(constant, str) else _short(constant)}
+    elif column.missing != "error":
+        value["missing"] = column.missing
+    if column.description is not None:
+        value["description"] = column.description
+    return value
+
+
+def _short(number: float) -> float | int:
+    """Return a whole number below 2**53 as an int, so that files read 90 and not 90.0."""
+    return int(number) if number.is_integer() and abs(number) < 2**53 and str(number) != "-0.0" else number
+
+
+def toml_text(schema: Schema) -> str:
+    """Return the schema as the text of a TOML file."""
+    value = as_object(schema)
+    columns = value.pop("columns")
+    reading = value.pop("reading", None)
+    parts = [_pairs(value)]
+    if reading is not None:
+        parts.append("[reading]\n" + _pairs(reading))
+    parts += [f"[columns.{toml_key(name)}]\n{_pairs(column)}" for name, column in columns.items()]
+    return "\n".join(parts)
+
+
+def _pairs(table: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {_toml(entry)}\n" for key, entry in table.items())
+
+
+def toml_key(name: str) -> str:
+    """Return a column's name as a key of a TOML table: quoted where it is not plain."""
+    bare = name.isascii() and all(letter.isalnum() or letter in "-_" for letter in name)
+    return name if bare else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, str):
+        # TOML's basic strings are JSON's, but that DEL must be escaped and surrogate pairs must not.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)

@@ -1,0 +1,61 @@
+"""A private file, its schema and a way to run the command."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.cli.main import main
+
+SCHEMA = """\
+format = 1
+adjacency = "replace"
+
+[columns.income]
+kind = "number"
+lower = 0
+upper = 100
+
+[columns.age]
+kind = "number"
+lower = 18
+upper = 90
+
+[columns.sex]
+kind = "flag"
+
+[columns.region]
+kind = "category"
+levels = ["north", "south"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with people.csv, people.parquet and people.toml, which is the working directory."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 91, n),
+            "sex": rng.integers(0, 2, n),
+            "region": rng.choice(["north", "south"], n),
+        }
+    )
+    frame["income"] = (20 + 0.5 * frame["age"] + 10 * frame["sex"] + rng.normal(size=n)).clip(0, 100)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    frame.to_parquet(tmp_path / "people.parquet", index=False)
+    (tmp_path / "people.toml").write_text(SCHEMA)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def discreet(capsys):
+    """Run the command in this process; returns its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run

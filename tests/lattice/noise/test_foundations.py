@@ -1,0 +1,167 @@
+"""What the samplers stand on: thresholds, roots, splitting and rounding, interval limits, the library's accuracy."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import DiscreetError, InvalidArgument
+from discreet.lattice.coins import Coins
+from discreet.lattice.noise import accuracy, intervals, rounding, scales
+from discreet.lattice.noise.steps import step_bits_for
+from discreet.lattice.noise.thresholds import Threshold
+
+positive = st.fractions(min_value=Fraction(1, 10**30), max_value=10**30)
+words64 = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(variance=positive)
+def test_a_root_is_rounded_up_to_the_next_double(variance):
+    """The root's square is at least the variance, the double below is too small, and the value is a double."""
+    root = scales.root_rounded_up(variance)
+    assert Fraction(float(root)) == root
+    assert root**2 >= variance
+    assert Fraction(math.nextafter(float(root), 0)) ** 2 < variance
+
+
+@pytest.mark.parametrize("exponent", [-1000, -999, -3, 0, 1, 2, 117, 118])
+def test_roots_of_powers_of_two_are_exact_where_they_can_be(exponent):
+    """An even power has its root, an odd one the next double above."""
+    variance = Fraction(2) ** exponent
+    root = scales.root_rounded_up(variance)
+    assert root**2 >= variance
+    assert (root**2 == variance) == (exponent % 2 == 0)
+    assert float(root) == pytest.approx(2.0 ** (exponent / 2), rel=1e-15)
+
+
+@given(p=st.fractions(min_value=0, max_value=1).filter(lambda p: p < 1), bits=st.integers(1, 64))
+def test_digits_of_a_rational_are_those_of_long_division(p, bits):
+    """Digits come out certified, however late the rational ends or repeats."""
+    if p.denominator & (p.denominator - 1):
+        threshold = Threshold(lambda context: intervals.point(context, p), bits)
+        for index in range(4):
+            digit = math.floor(p * 2 ** (bits * (index + 1))) % 2**bits
+            assert threshold.digit(index) == digit
+
+
+def test_a_number_beside_a_digit_boundary_is_certified_with_more_precision():
+    """One half less 2**-500 has a first digit of 63 ones, whatever the first precision sees."""
+    threshold = Threshold(lambda context: context.mpf(1) / 2 - context.mpf(2) ** -500, 64)
+    assert threshold.first == 2**63 - 1
+    assert threshold.digit(5) == 2**64 - 1
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(9, 10), Fraction(1, 1000)])
+@pytest.mark.parametrize("bits", [1, 4])
+def test_a_coin_succeeds_with_its_probability(p, bits):
+    """With words of 1 and 4 bits ties are the rule, and the share of successes is p; 10 % off would show at 1/3."""
+    threshold = Threshold(lambda context: intervals.point(context, p), bits)
+    coins = Coins.from_seed(71, word_bits=bits)
+    n = 12_000
+    share = sum(threshold.settle(coins) for _ in range(n)) / n
+    assert abs(share - p) < 4.5 * math.sqrt(p * (1 - p) / n)
+
+
+@given(statistic=words64, noise=st.floats(-(2.0**40), 2.0**40), step_bits=st.integers(0, 62))
+def test_a_decided_sum_is_the_exact_floor(statistic, noise, step_bits):
+    """Where the double decides, the result is floor((S + Z) / 2**j + 1/2) in rationals, modulo 2**64."""
+    exact, out = np.array([statistic]), np.empty(1, np.int64)
+    values = np.array([noise])
+    open_ = rounding.round_sum(values, *rounding.split(exact, step_bits), rounding.certain_below(2.0**-12), out)
+    true = math.floor(Fraction(statistic, 2**step_bits) + Fraction(noise) + Fraction(1, 2))
+    assert open_ or (int(out[0]) - true) % 2**64 == 0
+
+
+@given(statistic=words64, noise=st.fractions(-(2**70), 2**70), step_bits=st.integers(0, 62))
+def test_settling_takes_the_first_level_that_decides(statistic, noise, step_bits):
+    """Limits that narrow to a point are followed until both ends round alike."""
+    asked = []
+
+    def limits(level):
+        asked.append(level)
+        if level == 0:
+            return None
+        # Not to a boundary itself, which a real noise hits with probability 0.
+        width = Fraction(2**70, 4 ** (40 * level))
+        return noise, noise + width / 3
+
+    settled = rounding.settle(statistic, step_bits, limits)
+    true = math.floor((statistic + noise) / 2**step_bits + Fraction(1, 2))
+    assert (settled - true) % 2**64 == 0
+    assert -(2**63) <= settled < 2**63
+    assert asked == list(range(len(asked)))
+
+
+def test_a_large_radius_decides_nothing():
+    """A radius of half a step or more leaves every draw open."""
+    out = np.empty(1, np.int64)
+    limit = rounding.certain_below(0.5)
+    assert limit < 0
+    assert rounding.round_sum(np.zeros(1), np.zeros(1, np.int64), None, limit, out)
+
+
+@given(exponent=st.integers(-10, 59), factor=st.integers(0, 999))
+def test_steps_span_two_to_the_twenty(exponent, factor):
+    """2**20 to 2**21 steps a standard deviation, or the grid itself where it is coarser than that."""
+    std = Fraction(2) ** exponent * (1 + Fraction(factor, 1000))
+    bits = step_bits_for(std)
+    assert (2**20 <= std / 2**bits < 2**21) if std >= 2**20 else bits == 0
+
+
+def test_steps_take_floats_and_stop_at_62():
+    """A float is read as written; wider noise does not exist."""
+    assert step_bits_for(2.0**20) == 0
+    assert step_bits_for(2.0**21) == 1
+    assert step_bits_for(Fraction(2) ** 90) == 62
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), True, "x", None])
+def test_bad_standard_deviations_are_refused_by_name(bad):
+    """Like every numeric parameter."""
+    with pytest.raises(InvalidArgument, match="`noise_std`"):
+        step_bits_for(bad)
+
+
+def test_limits_of_an_interval_are_exact_rationals():
+    """Both ends are rational, in order, and around the value; an unbounded interval is an error of ours."""
+    low, high = intervals.enclose(lambda context: -context.exp(intervals.point(context, Fraction(1, 3))), 80)
+    assert low < high < 0
+    assert float(low) == float(high) == -math.exp(1 / 3)
+    assert intervals.enclose(lambda context: context.mpf(0), 10) == (0, 0)
+    with pytest.raises(OverflowError):
+        intervals.enclose(lambda context: context.mpf("inf"), 10)
+
+
+def test_interval_arithmetic_leaves_the_packages_precision_alone():
+    """A user's own precision is not changed."""
+    import mpmath
+
+    before = mpmath.iv.prec
+    intervals.enclose(lambda context: context.pi, 777)
+    assert mpmath.iv.prec == before
+
+
+def test_the_library_is_accurate_here():
+    """log, log1p and sin err by less than the radius takes for granted, on more points than the start-up looks at."""
+    errors = accuracy.measured_errors(600)
+    assert set(errors) == {"log", "log1p", "sin"}
+    assert max(errors.values()) <= accuracy.ALLOWED
+    accuracy.check_library()
+
+
+def test_an_inaccurate_library_is_refused(monkeypatch):
+    """A sine that errs by 2**-40 is found at once and named, and no pair is made with it."""
+    from discreet.lattice.noise.box_muller import Pairs
+
+    accurate = np.sin
+    monkeypatch.setattr(np, "sin", lambda x: accurate(x) * (1 + 2.0**-40))
+    accuracy.check_library.cache_clear()
+    try:
+        with pytest.raises(DiscreetError, match=r"numpy\.sin has a relative error"):
+            Pairs(2, Coins.from_seed(72))
+    finally:
+        monkeypatch.undo()
+        accuracy.check_library.cache_clear()

@@ -1,0 +1,51 @@
+"""What the documentation shows is what happens."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet.")
+    if not module.name.endswith("__main__")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_docstrings_run(name):
+    """Every example in a docstring prints what it says."""
+    outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.failed == 0
+
+
+def test_the_python_of_the_readme_runs(capsys):
+    """The README's Python block runs as it stands."""
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102  (our own README)
+    assert "Pure(epsilon=1) Pure(epsilon=1)" in capsys.readouterr().out
+
+
+def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    """The README's command lines run one after the other, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```\n(discreet .*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    assert len(lines) == 5
+    for line in lines:
+        assert main(shlex.split(line, comments=True)[1:]) == 0, capsys.readouterr().err
+
+
+def test_every_proof_that_is_cited_is_there():
+    """A docstring that cites a proof page cites one that exists, and every page is cited."""
+    sources = "".join(path.read_text() for path in Path(discreet.__file__).parent.rglob("*.py"))
+    cited = set(re.findall(r"docs/proofs/(\w+)\.md", sources))
+    assert cited == {path.stem for path in (ROOT / "docs" / "proofs").glob("*.md")}
