@@ -7,12 +7,12 @@ from collections import Counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from timing import ratio, report
 
 from discreet.lattice import gram
 from discreet.lattice.gram import GramSum, gram_of_arrays
 from discreet.lattice.grid import Coding, Layout
 from discreet.lattice.quantize import all_finite
+from timing import ratio, report
 
 ROWS, COLUMNS = 1_000_000, 14
 TARGET = 2.0

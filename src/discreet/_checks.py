@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -34,7 +35,7 @@ def exact(value: Any, name: str) -> Fraction:
         return _exact_text(value, name)
     if isinstance(value, Decimal):
         if value.is_finite():
-            return Fraction(value)
+            return _exact_text(str(value), name)
         raise InvalidArgument(f"`{name}` must be finite; found {value}.")
     if isinstance(value, numbers.Real):
         if math.isfinite(value):
@@ -44,7 +45,14 @@ def exact(value: Any, name: str) -> Fraction:
     raise InvalidType(f"`{name}` must be a number (or a text such as '1/2'); found {type(value).__name__}.")
 
 
+# Beyond this a decimal exponent would be written out as a whole number of that many digits.
+_LARGEST_EXPONENT = 5000
+
+
 def _exact_text(text: str, name: str) -> Fraction:
+    exponent = re.search(r"[eE]([+-]?\d+)", text)
+    if len(text) > _LARGEST_EXPONENT or (exponent is not None and abs(int(exponent[1])) > _LARGEST_EXPONENT):
+        raise InvalidArgument(f"`{name}` has too many digits. Give a number below 1e{_LARGEST_EXPONENT} in size.")
     try:
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):

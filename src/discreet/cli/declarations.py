@@ -137,7 +137,7 @@ def open_ledger(path: Path | None, total: Budget | None, adjacency: Adjacency | 
         raise WrongUsage(f"There is no ledger {str(path)!r}. Create it with --total-epsilon 2, or another total.")
     if not path.exists() and adjacency is None:
         raise WrongUsage("A new ledger needs to know its neighbours: add --adjacency, or declare it in the schema.")
-    return Ledger.open(path, total=total, adjacency=adjacency)
+    return Ledger.open(path, total=total, adjacency=adjacency, create_on_charge=True)
 
 
 def needed(budget: Budget | None) -> Budget:

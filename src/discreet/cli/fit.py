@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, or a release made by `discreet release`.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, or a release made by `discreet release`.")
+    ],
     formula: Annotated[str, typer.Argument(metavar="FORMULA", help='Such as "income ~ age + hours".')],
     schema: options.SchemaOption = None,
     bounds: options.BoundsOption = None,

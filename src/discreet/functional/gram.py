@@ -8,16 +8,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet import _checks
-from discreet.errors import IncompatiblePlan
+from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.laplace import symmetric_laplace
+from discreet.lattice.noise.scales import check_scale, check_theta, check_variance
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
-from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
+from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
 from discreet.privacy.events import GaussianEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from discreet.lattice.coins import Coins
@@ -113,7 +117,7 @@ def plan_gram(
     size_is_public: bool,
     statistic: str,
 ) -> GramPlan:
-    """Return the plan of one Gram release that costs at most `budget`.
+    """Return the plan of one Gram release that costs at most `budget`; what no noise can be drawn for is refused.
 
     Parameters
     ----------
@@ -151,16 +155,26 @@ def plan_gram(
         "statistic": statistic,
         "shape": (layout.width, layout.width),
     }
-    event: GramEvent
-    if isinstance(budget, Pure):
-        event = _wishart(layout, budget, common) if name == "wishart" else _laplace(layout, budget, common)
-    else:
-        event = _gaussian(layout, budget, common)
+    laws: dict[str, Callable[..., GramEvent]] = {"wishart": _wishart, "laplace": _laplace, "gaussian": _gaussian}
+    make = laws[name]
+    refused = False
+    try:
+        event = make(layout, budget, common)
+    except (InvalidArgument, OverflowError):
+        refused = True
+    if refused:
+        raise InvalidArgument(
+            f"`budget` {budget!r} is too small, or too large, for the noise of a 64-bit release of {layout.width} "
+            "columns. Choose one nearer to 1, or fewer columns."
+        )
+    if name != "laplace":
+        # A library that is too inaccurate for exact noise is refused before a charge, not after it.
+        check_library()
     return GramPlan(layout, event, size_is_public)
 
 
-def _wishart(layout: Layout, budget: Pure, common: dict[str, Any]) -> WishartEvent:
-    theta = budget.epsilon / layout.sensitivity("nuclear", common["adjacency"])
+def _wishart(layout: Layout, budget: Any, common: dict[str, Any]) -> WishartEvent:
+    theta = check_theta(budget.epsilon / layout.sensitivity("nuclear", common["adjacency"]), layout.width)
     return WishartEvent(
         row_norm_squared=layout.row_norm_squared,
         theta=theta,
@@ -169,13 +183,13 @@ def _wishart(layout: Layout, budget: Pure, common: dict[str, Any]) -> WishartEve
     )
 
 
-def _laplace(layout: Layout, budget: Pure, common: dict[str, Any]) -> LaplaceEvent:
+def _laplace(layout: Layout, budget: Any, common: dict[str, Any]) -> LaplaceEvent:
     sensitivity = Fraction(layout.sensitivity("l1", common["adjacency"]))
-    scale = sensitivity / budget.epsilon
+    scale = check_scale(sensitivity / budget.epsilon, "scale")
     return LaplaceEvent(sensitivity=sensitivity, scale=scale, step_bits=step_bits_for(scale), **common)
 
 
-def _gaussian(layout: Layout, budget: Approx | Zcdp | Gdp, common: dict[str, Any]) -> GaussianEvent:
+def _gaussian(layout: Layout, budget: Any, common: dict[str, Any]) -> GaussianEvent:
     sensitivity_squared = Fraction(layout.sensitivity("frobenius_squared", common["adjacency"]))
     if isinstance(budget, Gdp):
         mu_squared = budget.mu_squared
@@ -183,7 +197,7 @@ def _gaussian(layout: Layout, budget: Approx | Zcdp | Gdp, common: dict[str, Any
         mu_squared = 2 * budget.rho
     else:
         mu_squared = gaussian_mu(epsilon=budget.epsilon, delta=budget.delta) ** 2
-    variance = sensitivity_squared / mu_squared
+    variance = check_variance(sensitivity_squared / mu_squared, "variance")
     return GaussianEvent(
         sensitivity_squared=sensitivity_squared,
         variance=variance,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import _files
+from discreet import _checks, _files
 from discreet.errors import InvalidArgument
 from discreet.privacy.events import event_from_json
 from discreet.privacy.release import LABELS
@@ -114,7 +114,7 @@ class RegressionResult:
         level : float
             The wanted coverage, between 0 and 1.
         """
-        if not 0 < level < 1:
+        if not 0 < _checks.finite_float(level, "level") < 1:
             raise InvalidArgument("`level` must be between 0 and 1, such as 0.95.")
         return dict.fromkeys(self.params, (float("nan"), float("nan")))
 

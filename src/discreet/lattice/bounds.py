@@ -114,8 +114,12 @@ class Box:
 def _limits(values: Any, name: str) -> list[Any]:
     if isinstance(values, (str, bytes)) or values is None:
         raise InvalidType(f"`{name}` of a Box must be a number or a sequence of numbers.")
-    if np.ndim(values) == 0:
+    try:
+        dimensions, size = np.ndim(values), np.size(values)
+    except ValueError:  # ragged
+        dimensions, size = 2, 0
+    if dimensions == 0:
         return [values]
-    if np.ndim(values) == 1 and np.size(values) > 0:
+    if dimensions == 1 and size > 0:
         return list(values)
     raise InvalidArgument(f"`{name}` of a Box must be a number or a sequence with one number a column.")

@@ -8,13 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from discreet import _checks
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType, LedgerUnusable
 from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Adjacency, adjacency_from_name, check_adjacency
 from discreet.privacy.budgets import Approx, Budget, Pure, check_budget, to_json
 from discreet.privacy.events import Event, event_from_json
 from discreet.privacy.filters import Filter, filter_for
-from discreet.privacy.ledger_store import FileStore, MemoryStore, Store, Terms, budget_of, budget_text
+from discreet.privacy.ledger_store import (
+    FileOnFirstCharge,
+    FileStore,
+    MemoryStore,
+    Store,
+    Terms,
+    budget_of,
+    budget_text,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -117,6 +126,8 @@ class Ledger:
         total: Budget | None = None,
         adjacency: Adjacency | None = None,
         composition: str | None = None,
+        *,
+        create_on_charge: bool = False,
     ) -> Self:
         """Open the ledger in a file; create it where the file is absent and `total` and `adjacency` are given.
 
@@ -130,6 +141,8 @@ class Ledger:
             Needed for a new file; must equal the file's otherwise.
         composition : {"auto", "sum", "zcdp", "gdp"}, optional
             How costs add up; "auto" for a new file where None, must equal the file's otherwise.
+        create_on_charge : bool
+            Whether a new file waits for the first charge, so that a fit that fails leaves none behind.
 
         Raises
         ------
@@ -148,9 +161,10 @@ class Ledger:
             check_budget(total, "total")
         if adjacency is not None:
             check_adjacency(adjacency)
-        if not os.path.lexists(place):
-            cls._create(place, total, adjacency, composition)
+        _checks.boolean(create_on_charge, "create_on_charge")
         store = FileStore(place)
+        if not os.path.lexists(place):
+            store = cls._create(place, total, adjacency, composition, waits=create_on_charge)
         rule, neighbours = _read_terms(store.terms(), place)
         _must_agree("total", total, rule.total, place)
         _must_agree("adjacency", adjacency, neighbours, place)
@@ -159,15 +173,20 @@ class Ledger:
         return cls._assemble(rule, neighbours, store, place)
 
     @staticmethod
-    def _create(place: Path, total: Budget | None, adjacency: Adjacency | None, composition: str | None) -> None:
+    def _create(
+        place: Path, total: Budget | None, adjacency: Adjacency | None, composition: str | None, *, waits: bool
+    ) -> FileStore:
         if total is None or adjacency is None:
             raise InvalidArgument(
                 f"There is no ledger {str(place)!r}. Give `total` and `adjacency` to create it, or another path."
             )
         rule = filter_for(total, "auto" if composition is None else composition)
         terms = Terms(budget_text(rule.total), adjacency.name, rule.composition, budget_text(rule.limit))
+        if waits:
+            return FileOnFirstCharge(place, terms, rule.currency.zero())
         # Where another process was first, its file is opened and compared like any other.
         FileStore.create(place, terms, rule.currency.zero())
+        return FileStore(place)
 
     @classmethod
     def for_audit(cls) -> Self:

@@ -270,6 +270,46 @@ class FileStore:
         )
 
 
+class FileOnFirstCharge(FileStore):
+    """A file that does not exist before its first entry, so that a command that fails leaves no file behind."""
+
+    def __init__(self, path: Path, terms: Terms, nothing: Budget) -> None:
+        super().__init__(path)
+        self._terms = terms
+        self._nothing = nothing
+
+    def _is_there(self) -> bool:
+        return os.path.lexists(self._path)
+
+    def terms(self) -> Terms:
+        """Return what the ledger promises."""
+        return super().terms() if self._is_there() else self._terms
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return all entries, oldest first."""
+        return super().rows() if self._is_there() else ()
+
+    def spent(self) -> Budget:
+        """Return the sum of all costs."""
+        return super().spent() if self._is_there() else self._nothing
+
+    def check_writable(self) -> None:
+        """Raise LedgerUnusable where nothing could be written."""
+        if self._is_there():
+            super().check_writable()
+        elif not os.access(self._path.parent, os.W_OK | os.X_OK):
+            raise self._unusable("its folder does not exist or cannot be written")
+
+    def append(self, event: str, cost: Budget, admit: Admit) -> None:
+        """Make the file where it is absent, then write one entry as any file does."""
+        admit(self.spent())  # a refusal makes no file
+        if not self._is_there():
+            self.create(self._path, self._terms, self._nothing)
+        if super().terms() != self._terms:
+            raise self._unusable("another process has made it meanwhile, and with another promise")
+        super().append(event, cost, admit)
+
+
 def budget_text(budget: Budget) -> str:
     """Return a budget as one line of JSON."""
     return json.dumps(to_json(budget))

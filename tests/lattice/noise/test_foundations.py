@@ -67,12 +67,12 @@ def test_a_coin_succeeds_with_its_probability(p, bits):
 
 @given(statistic=words64, noise=st.floats(-(2.0**40), 2.0**40), step_bits=st.integers(0, 62))
 def test_a_decided_sum_is_the_exact_floor(statistic, noise, step_bits):
-    """Where the double decides, the result is floor((S + Z) / 2**j + 1/2) in rationals, modulo 2**64."""
+    """Where the double decides, the result is floor((S + Z) / 2**j + 1/2) in rationals, modulo 2**(64 - j)."""
     exact, out = np.array([statistic]), np.empty(1, np.int64)
     values = np.array([noise])
-    open_ = rounding.round_sum(values, *rounding.split(exact, step_bits), rounding.certain_below(2.0**-12), out)
+    open_ = rounding.round_sum(values, exact, step_bits, rounding.certain_below(2.0**-12), out)
     true = math.floor(Fraction(statistic, 2**step_bits) + Fraction(noise) + Fraction(1, 2))
-    assert open_ or (int(out[0]) - true) % 2**64 == 0
+    assert open_ or (int(out[0]) - true) % 2 ** (64 - step_bits) == 0
 
 
 @given(statistic=words64, noise=st.fractions(-(2**70), 2**70), step_bits=st.integers(0, 62))
@@ -90,7 +90,7 @@ def test_settling_takes_the_first_level_that_decides(statistic, noise, step_bits
 
     settled = rounding.settle(statistic, step_bits, limits)
     true = math.floor((statistic + noise) / 2**step_bits + Fraction(1, 2))
-    assert (settled - true) % 2**64 == 0
+    assert (settled - true) % 2 ** (64 - step_bits) == 0
     assert -(2**63) <= settled < 2**63
     assert asked == list(range(len(asked)))
 
@@ -100,7 +100,7 @@ def test_a_large_radius_decides_nothing():
     out = np.empty(1, np.int64)
     limit = rounding.certain_below(0.5)
     assert limit < 0
-    assert rounding.round_sum(np.zeros(1), np.zeros(1, np.int64), None, limit, out)
+    assert rounding.round_sum(np.zeros(1), np.zeros(1, np.int64), 0, limit, out)
 
 
 @given(exponent=st.integers(-10, 59), factor=st.integers(0, 999))
@@ -165,3 +165,25 @@ def test_an_inaccurate_library_is_refused(monkeypatch):
     finally:
         monkeypatch.undo()
         accuracy.check_library.cache_clear()
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian", "wishart"])
+@pytest.mark.parametrize("step_bits", [0, 1, 20])
+def test_a_wrapped_statistic_is_released_as_if_it_had_wrapped_after_the_noise(law, step_bits):
+    """Neighbours on the two sides of 2**63 differ by what one record changes, never by the size of the wrap."""
+    from discreet.lattice.noise.gaussian import rounded_gaussian
+    from discreet.lattice.noise.laplace import rounded_laplace
+    from discreet.lattice.noise.wishart import wishart_difference
+
+    def released(value):
+        statistic = np.array([[value]], dtype=np.int64)
+        if law == "laplace":
+            return rounded_laplace(statistic, scale=Fraction(2**30), coins=Coins.from_seed(3), step_bits=step_bits)
+        if law == "gaussian":
+            return rounded_gaussian(statistic, variance=Fraction(2**60), coins=Coins.from_seed(3), step_bits=step_bits)
+        return wishart_difference(statistic, theta=Fraction(1, 2**30), coins=Coins.from_seed(3), step_bits=step_bits)
+
+    below, above = (int(released(value)[0, 0]) for value in (2**63 - 2**21, -(2**63) + 2**21))
+    modulus = 2 ** (64 - step_bits)
+    assert (above - below) % modulus == 2 ** (22 - step_bits)
+    assert -modulus // 2 <= min(below, above) <= max(below, above) < modulus // 2

@@ -88,7 +88,7 @@ def rounded_gaussian(statistic: np.ndarray, *, variance: Fraction, coins: Coins,
             pairs.refill()
         vague = pairs.doubles(std_in_steps, noise[0], noise[1])
         draws = noise.reshape(-1)[: out.size]
-        if rounding.round_sum(draws, *rounding.split(exact, shift), limit, out) or vague:
+        if rounding.round_sum(draws, exact, shift, limit, out) or vague:
             undecided = np.abs(draws) >= limit
             undecided |= np.tile(pairs.vague, 2)[: out.size]
             for index in np.flatnonzero(undecided).tolist():

@@ -28,19 +28,24 @@ def split(statistic: np.ndarray, step_bits: int) -> tuple[np.ndarray, np.ndarray
     return whole, (statistic & ((1 << step_bits) - 1)) * 2.0**-step_bits
 
 
-def round_sum(noise: np.ndarray, whole: np.ndarray, rest: np.ndarray | None, limit: float, out: np.ndarray) -> bool:
-    """Write `whole + floor(noise + rest + 1/2)` into `out`; return whether some entry is too close to call.
+def round_sum(noise: np.ndarray, exact: np.ndarray, step_bits: int, limit: float, out: np.ndarray) -> bool:
+    """Write `floor(exact / 2**step_bits + noise + 1/2)` into `out`; return whether some entry is too close to call.
 
+    Sums wrap around modulo 2**64 grid units, as the statistic did: what is released is a function of S + Z modulo
+    2**64, so nothing tells whether S was wrapped before or after the noise was added.
     `noise` (in steps) is left holding the distance from the nearest whole number: within (-limit, limit) every real
-    number that the double may stand for has the same nearest one. The difference from it is exact, and a sum
-    outside int64 wraps around.
+    number that the double may stand for has the same nearest one. The difference from it is exact.
     """
+    whole, rest = split(exact, step_bits)
     if rest is not None:
         noise += rest
     nearest = np.rint(noise)
     noise -= nearest
     np.copyto(out, nearest, casting="unsafe")
     out += whole
+    # Reduced modulo 2**(64 - step_bits), in two's complement.
+    np.left_shift(out, step_bits, out=out)
+    np.right_shift(out, step_bits, out=out)
     return bool(noise.max() >= limit or noise.min() <= -limit)
 
 
@@ -50,7 +55,7 @@ def certain_below(radius: float) -> float:
 
 
 def settle(statistic: int, step_bits: int, limits: Callable[[int], Limits | None]) -> int:
-    """Return floor((statistic + Z) / 2**step_bits + 1/2) modulo 2**64, as an int64.
+    """Return floor((statistic + Z) / 2**step_bits + 1/2) modulo 2**(64 - step_bits), in two's complement.
 
     `limits(level)` encloses the noise Z ever more narrowly; a level is taken when both limits round alike.
     """
@@ -60,7 +65,8 @@ def settle(statistic: int, step_bits: int, limits: Callable[[int], Limits | None
         if enclosed is not None:
             low, high = (_rounded(statistic + limit, step_bits) for limit in enclosed)
             if low == high:
-                return (low + (1 << 63)) % (1 << 64) - (1 << 63)
+                half = 1 << (63 - step_bits)
+                return (low + half) % (2 * half) - half
         level += 1
 
 

@@ -86,7 +86,7 @@ def wishart_difference(statistic: np.ndarray, *, theta: Fraction, coins: Coins, 
     exact = square[rows, columns]
     entries = np.empty_like(exact)
     limit = rounding.certain_below(_error_radius(height, float(factor / 2**shift)))
-    if rounding.round_sum(noise, *rounding.split(exact, shift), limit, entries) or vague:
+    if rounding.round_sum(noise, exact, shift, limit, entries) or vague:
         for index in np.flatnonzero((np.abs(noise) >= limit) | vague).tolist():
             enclose = partial(_limits, pairs, width, (int(rows[index]), int(columns[index])), factor)
             entries[index] = rounding.settle(int(exact[index]), shift, enclose)
