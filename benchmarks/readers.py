@@ -54,9 +54,10 @@ def plain(path: Path, names: list[str]) -> object:
 def exact(path: Path, names: list[str]) -> object:
     """Sum the exact Gram matrix on the public grid."""
     from discreet.lattice.gram import GramSum
+    from discreet.tables.columns import Number
     from discreet.tables.design import Design
     from discreet.tables.readers import open_table
-    from discreet.tables.schema import Number, Schema
+    from discreet.tables.schema import Schema
 
     design = Design.for_terms(None, Schema({name: Number(0, 100) for name in names}))
     total = GramSum(design.layout)

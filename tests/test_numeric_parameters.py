@@ -26,8 +26,9 @@ from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.events import WishartEvent
 from discreet.privacy.ledger import Ledger
+from discreet.tables.columns import Number
 from discreet.tables.design import Design
-from discreet.tables.schema import Number, Schema
+from discreet.tables.schema import Schema
 from privacy.doubles import gaussian, laplace
 
 BAD = [math.nan, math.inf, -math.inf, -1, -0.5, True, np.True_, "x", "nan", "inf", np.float32("nan"), None, [1], 1j]

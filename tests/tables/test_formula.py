@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import InvalidFormula, InvalidType
+from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.formula import Factor, parse
-from discreet.tables.schema import Category, Flag, Number
 
 COLUMNS = {
     "a": Number(0, 10),

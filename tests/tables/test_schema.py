@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import AddRemove, Replace
-from discreet.tables.schema import Category, Constant, Flag, Number, Reading, Schema
+from discreet.tables.columns import Category, Constant, Flag, Number, Reading
+from discreet.tables.schema import Schema
 
 FULL = """\
 format = 1

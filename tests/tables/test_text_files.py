@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidData
+from discreet.tables.columns import Category, Flag, Number, Reading
 from discreet.tables.design import Design
 from discreet.tables.readers import open_table
-from discreet.tables.schema import Category, Flag, Number, Reading, Schema
+from discreet.tables.schema import Schema
 from tables.tabular import assert_silent, gram_of, rows_of, write
 
 AB = Schema({"a": Number(0, 100), "b": Number(0, 100)})

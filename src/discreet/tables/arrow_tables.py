@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from discreet.errors import InvalidData
 from discreet.tables.blocks import BLOCK_ROWS, RecordBlock, Table
+from discreet.tables.columns import Category
 from discreet.tables.headers import check_names
-from discreet.tables.schema import Category
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import InvalidData
-from discreet.tables.schema import Category, Flag, Reading
+from discreet.tables.columns import Category, Flag, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from discreet.tables.schema import Column
+    from discreet.tables.columns import Column
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _NUMBER = re.compile(NUMBER)

@@ -14,6 +14,7 @@ from discreet.tables.features import Feature, TermFeatures, codings_of, expand, 
 from discreet.tables.formula import Factor, Formula, Term, parse
 from discreet.tables.row_norm import row_norm_squared
 from discreet.tables.schema import Schema
+from discreet.tables.selection import Selection, select
 from discreet.tables.settled import SettledBlock
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.tables.blocks import RecordBlock
-    from discreet.tables.selection import Selection
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,8 @@ class Design:
 
     Examples
     --------
-    >>> from discreet.tables.schema import Category, Number, Schema
+    >>> from discreet.tables.columns import Category, Number
+    >>> from discreet.tables.schema import Schema
     >>> schema = Schema({"age": Number(17, 90), "sex": Category(["Female", "Male"])})
     >>> Design.for_terms("age * sex", schema).layout.names
     ('age', 'sex[Male]', 'age:sex[Male]')
@@ -134,9 +135,7 @@ class Design:
         InvalidFormula
             If the formula needs what is not among the design's terms; names it.
         """
-        from discreet.tables.selection import select
-
-        return select(self, formula)
+        return select(formula, columns=self.schema.columns, features=self.features, layout=self.layout)
 
     def encode(self, block: RecordBlock) -> NDArray[np.float64]:
         """Return the grid rows of some records as whole numbers.

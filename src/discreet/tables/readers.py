@@ -57,7 +57,8 @@ def open_table(
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.tables.schema import Number, Schema
+    >>> from discreet.tables.columns import Number
+    >>> from discreet.tables.schema import Schema
     >>> table = open_table(np.array([[1.0, 2.0]]), Schema({"a": Number(0, 5), "b": Number(0, 5)}))
     >>> [block.n_rows for block in table.blocks()]
     [1]

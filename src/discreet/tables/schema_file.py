@@ -1,21 +1,40 @@
-"""The schema file: TOML and JSON to `Schema` and back, checked by pydantic, errors that name column and key."""
+"""The schema file: declarations to TOML and JSON and back, checked by pydantic, errors that name column and key."""
 
 from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from discreet.errors import InvalidArgument
 from discreet.lattice.bounds import check_limits
-from discreet.privacy.adjacency import Replace, adjacency_from_name
-from discreet.tables.schema import Category, Column, Constant, Flag, Missing, Number, Reading, Schema
+from discreet.privacy.adjacency import Adjacency, Replace, adjacency_from_name
+from discreet.tables.columns import Category, Column, Constant, Flag, Missing, Number, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What a schema file says.
+
+    Parameters
+    ----------
+    columns : dict of str to Number, Category or Flag
+    adjacency : Replace or AddRemove, optional
+    reading : Reading
+    description : str, optional
+    """
+
+    columns: dict[str, Column]
+    adjacency: Adjacency | None
+    reading: Reading
+    description: str | None
 
 
 class _Strict(BaseModel):
@@ -92,8 +111,8 @@ def _complaint(details: Any) -> str:
     return f"{where}: {f'`{keys[0]}` ' if keys and keys[0] else ''}{remedy}."
 
 
-def from_object(value: Mapping[str, Any]) -> Schema:
-    """Return the schema that a plain object, from TOML or JSON, declares."""
+def from_object(value: Mapping[str, Any]) -> Declarations:
+    """Return what a plain object, from TOML or JSON, declares."""
     complaint = None
     try:
         model = _SchemaModel.model_validate(value)
@@ -102,8 +121,8 @@ def from_object(value: Mapping[str, Any]) -> Schema:
     if complaint is not None:
         raise InvalidArgument(complaint)
     reading = Reading(model.reading.delimiter, tuple(model.reading.missing_tokens), model.reading.thousands)
-    return Schema(
-        {name: _column(name, column) for name, column in model.columns.items()},
+    return Declarations(
+        columns={name: _column(name, column) for name, column in model.columns.items()},
         adjacency=None if model.adjacency is None else adjacency_from_name(model.adjacency),
         reading=reading,
         description=model.description,
@@ -125,8 +144,8 @@ def _column(name: str, model: _NumberModel | _CategoryModel | _FlagModel) -> Col
     raise InvalidArgument(f"Column `{name}`: {reason}")
 
 
-def read(path: Path) -> Schema:
-    """Return the schema that the TOML file at `path` declares."""
+def read(path: Path) -> Declarations:
+    """Return what the TOML file at `path` declares."""
     reason = None
     try:
         value = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -141,19 +160,19 @@ def read(path: Path) -> Schema:
     return from_object(value)
 
 
-def as_object(schema: Schema) -> dict[str, Any]:
-    """Return the schema as a plain object that TOML and JSON can both hold; what is default is left out."""
+def as_object(declared: Declarations) -> dict[str, Any]:
+    """Return declarations as a plain object that TOML and JSON can both hold; what is default is left out."""
     value: dict[str, Any] = {"format": 1}
-    if schema.adjacency is not None:
-        value["adjacency"] = "replace" if isinstance(schema.adjacency, Replace) else "add-remove"
-    if schema.description is not None:
-        value["description"] = schema.description
-    if schema.reading != Reading():
-        reading = schema.reading
+    if declared.adjacency is not None:
+        value["adjacency"] = "replace" if isinstance(declared.adjacency, Replace) else "add-remove"
+    if declared.description is not None:
+        value["description"] = declared.description
+    if declared.reading != Reading():
+        reading = declared.reading
         value["reading"] = {"delimiter": reading.delimiter, "missing_tokens": list(reading.missing_tokens)}
         if reading.thousands is not None:
             value["reading"]["thousands"] = reading.thousands
-    value["columns"] = {name: _column_object(column) for name, column in schema.columns.items()}
+    value["columns"] = {name: _column_object(column) for name, column in declared.columns.items()}
     return value
 
 
@@ -180,9 +199,9 @@ def _short(number: float) -> float | int:
     return int(number) if number.is_integer() and abs(number) < 2**53 and str(number) != "-0.0" else number
 
 
-def toml_text(schema: Schema) -> str:
-    """Return the schema as the text of a TOML file."""
-    value = as_object(schema)
+def toml_text(declared: Declarations) -> str:
+    """Return declarations as the text of a TOML file."""
+    value = as_object(declared)
     columns = value.pop("columns")
     reading = value.pop("reading", None)
     parts = [_pairs(value)]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InvalidFormula
+from discreet.tables.columns import Category
 from discreet.tables.features import Feature, expand, main_effect
 from discreet.tables.formula import RELEASE, parse
-from discreet.tables.schema import Category
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.tables.design import Design
+    from discreet.lattice.grid import Layout
+    from discreet.tables.columns import Column
     from discreet.tables.features import Key
-    from discreet.tables.schema import Column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,8 @@ class Selection:
     rows: NDArray[np.float64]
 
 
-def select(design: Design, text: str) -> Selection:
-    """Return how the regression `text` is written in terms of the columns of `design`.
+def select(text: str, *, columns: Mapping[str, Column], features: Sequence[Feature], layout: Layout) -> Selection:
+    """Return how the regression `text` is written in terms of a design's features on their layout.
 
     A level that the release left out as its reference is the constant less the other levels, and a column whose
     interaction with every level was released is their sum; so a model without intercept can be had from a release
@@ -59,28 +59,27 @@ def select(design: Design, text: str) -> Selection:
     InvalidFormula
         If the formula needs what was not released; names it.
     """
-    columns = design.schema.columns
     formula = parse(text, columns, with_target=True, unknown=RELEASE)
-    if formula.intercept and not design.layout.intercept:
+    if formula.intercept and not layout.intercept:
         raise InvalidFormula("The release has no intercept, so no model with one can be had from it. Write '- 1'.")
-    resolver = _Resolver(design)
+    resolver = _Resolver(columns, features, layout)
     assert formula.target is not None  # noqa: S101  (parsed with a target)
     target = resolver.place(main_effect(formula.target, columns[formula.target]))
     if target is None:
-        raise InvalidFormula(_not_released(formula.target, design))
-    features = [feature for block in expand(formula, columns) for feature in block.features]
+        raise InvalidFormula(_not_released(formula.target, layout))
+    wanted = [feature for block in expand(formula, columns) for feature in block.features]
     rows = []
-    for feature in features:
+    for feature in wanted:
         row = resolver.row(feature)
         if row is None:
-            raise InvalidFormula(_not_released(feature.name, design))
+            raise InvalidFormula(_not_released(feature.name, layout))
         rows.append(row)
-    names = tuple(feature.name for feature in features)
+    names = tuple(feature.name for feature in wanted)
     return Selection(formula.target, target, names, formula.intercept, np.array(rows))
 
 
-def _not_released(name: str, design: Design) -> str:
-    names = list(design.layout.names)
+def _not_released(name: str, layout: Layout) -> str:
+    names = list(layout.names)
     shown = ", ".join(f"`{name}`" for name in names[:12]) + (", ..." if len(names) > 12 else "")
     return f"`{name}` was not released. The release has {shown}; make a new release with it among its terms."
 
@@ -88,11 +87,11 @@ def _not_released(name: str, design: Design) -> str:
 class _Resolver:
     """Finds the linear combination of released columns that is a feature."""
 
-    def __init__(self, design: Design) -> None:
-        self._columns: Mapping[str, Column] = design.schema.columns
-        self._width = design.layout.width
-        first = int(design.layout.intercept)
-        self._places: dict[Key, int] = {feature.key: first + j for j, feature in enumerate(design.features)}
+    def __init__(self, columns: Mapping[str, Column], features: Sequence[Feature], layout: Layout) -> None:
+        self._columns = columns
+        self._width = layout.width
+        first = int(layout.intercept)
+        self._places: dict[Key, int] = {feature.key: first + j for j, feature in enumerate(features)}
         if first:
             self._places[frozenset(), frozenset()] = 0
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.tables.cells import ColumnReader
-    from discreet.tables.schema import Reading
+    from discreet.tables.columns import Reading
 
 # Arrow reads this much at a time; a record must fit in it.
 CHUNK_BYTES = 2**22
