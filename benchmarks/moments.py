@@ -7,8 +7,8 @@ from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
 
 import discreet as dp
-from discreet.functional.models import array_layout
 from discreet.lattice.gram import gram_of_arrays
+from discreet.tables.arrays import array_layout
 from timing import ratio, report
 
 ROWS, COLUMNS = 1_000_000, 14

@@ -5,30 +5,66 @@ that takes the bad value, and the parameter's name.
 """
 
 import math
+import tempfile
+import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from discreet.errors import InvalidArgument, InvalidData
+from descent import estimators
+from descent.rows_of import planned, sparse_rows
+from discreet.descent.frank_wolfe import plan_frank_wolfe
+from discreet.descent.losses import LogisticLoss, SquaredLoss
+from discreet.descent.perturbation import plan_perturbation
+from discreet.descent.row_grid import RowGrid
+from discreet.descent.rows import integer_rows
+from discreet.descent.two_stage import plan_two_stage
+from discreet.errors import InvalidArgument, InvalidData, NoiseDominatedWarning
+from discreet.functional.forecast import forecast
 from discreet.functional.inference import RegressionResult
+from discreet.functional.logistic import FunctionalLogisticRegression
+from discreet.functional.logit import LogisticObjective
+from discreet.functional.minimax import minimax, taylor
 from discreet.functional.models import FunctionalLinearRegression
+from discreet.functional.objectives import last_column_selection
+from discreet.functional.paper_modes import printed_sensitivity
+from discreet.functional.repair import mean_predictor, minimise
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.coins import Coins
 from discreet.lattice.gram import gram_of_arrays
 from discreet.lattice.grid import Coding, Layout
 from discreet.lattice.noise.gaussian import rounded_gaussian
+from discreet.lattice.noise.gumbel import noisy_top
+from discreet.lattice.noise.k_norm import k_norm
+from discreet.lattice.noise.l2_norm import l2_noise, l2_norm
 from discreet.lattice.noise.laplace import rounded_laplace, symmetric_laplace
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy import accounting
-from discreet.privacy.adjacency import Replace
+from discreet.privacy.adjacency import AddRemove, Replace
+from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import WishartEvent
+from discreet.privacy.descent_events import GaussianStepsEvent, SelectedStepsEvent
+from discreet.privacy.envelopes import CommonEnvelope
+from discreet.privacy.events import CoefficientLaplaceEvent, KNormEvent, WishartEvent
 from discreet.privacy.ledger import Ledger
+from discreet.privacy.perturbation_events import (
+    FrankWolfeEvent,
+    PerturbedMinimizerEvent,
+    PerturbedObjectiveEvent,
+    TwoStageEvent,
+)
+from discreet.privacy.products import Subsampled, WithPure, group_curve
+from discreet.privacy.repeated_events import RepeatedEvent
+from discreet.privacy.runtimes import RuntimePair, geometric_runtime
+from discreet.report.curves import tradeoff_figure
 from discreet.tables.columns import Number
 from discreet.tables.design import Design
+from discreet.tables.scaling import BoundsScaler
 from discreet.tables.schema import Schema
+from discreet.tables.sparse_files import read_sparse
 from privacy.doubles import gaussian, laplace
 
 BAD = [math.nan, math.inf, -math.inf, -1, -0.5, True, np.True_, "x", "nan", "inf", np.float32("nan"), None, [1], 1j]
@@ -37,6 +73,17 @@ BAD = [math.nan, math.inf, -math.inf, -1, -0.5, True, np.True_, "x", "nan", "inf
 def wishart(**changes):
     fields = {"row_norm_squared": 1, "theta": 1, "adjacency": Replace(), "statistic": "sum", "shape": (2, 2)}
     return WishartEvent(**(fields | {"budget": Pure(epsilon=2)} | changes))
+
+
+def coefficients(**changes):
+    fields = {"sensitivity": 1, "scale": 1, "loss": "squared", "form": "merged", "target": 1, "adjacency": Replace()}
+    fields |= {"statistic": "sum", "shape": (2, 2), "budget": Pure(epsilon=2)}
+    return CoefficientLaplaceEvent(**(fields | changes))
+
+
+def gauged(**changes):
+    fields = {"sensitivity": 1, "rate": 1, "half_width": 1, "dimension": 3, "adjacency": Replace(), "statistic": "sum"}
+    return KNormEvent(**(fields | {"shape": (2, 2), "budget": Pure(epsilon=2)} | changes))
 
 
 CASES = [
@@ -71,6 +118,13 @@ CASES = [
     ("WishartEvent theta", lambda bad: wishart(theta=bad), "theta"),
     ("GaussianEvent sensitivity_squared", lambda bad: gaussian(1, sensitivity_squared=bad), "sensitivity_squared"),
     ("GaussianEvent variance", lambda bad: gaussian(1, variance=bad), "variance"),
+    ("CoefficientLaplaceEvent sensitivity", lambda bad: coefficients(sensitivity=bad), "sensitivity"),
+    ("CoefficientLaplaceEvent scale", lambda bad: coefficients(scale=bad), "scale"),
+    ("CoefficientLaplaceEvent target", lambda bad: coefficients(target=bad), "target"),
+    ("KNormEvent sensitivity", lambda bad: gauged(sensitivity=bad), "sensitivity"),
+    ("KNormEvent rate", lambda bad: gauged(rate=bad), "rate"),
+    ("KNormEvent half_width", lambda bad: gauged(half_width=bad), "half_width"),
+    ("KNormEvent dimension", lambda bad: gauged(dimension=bad), "dimension"),
     ("Event step_bits", lambda bad: laplace(1, step_bits=bad), "step_bits"),
     ("Event shape", lambda bad: laplace(1, shape=(bad,)), "shape"),
 ]
@@ -100,6 +154,18 @@ CASES += [
         "diagonal_variance",
     ),
     ("wishart_difference theta", lambda bad: wishart_difference(ZEROS, theta=bad, coins=COINS), "theta"),
+    ("k_norm rate", lambda bad: k_norm(ZEROS[0], half_widths=[1, 1], rate=bad, coins=COINS), "rate"),
+    ("k_norm half_widths", lambda bad: k_norm(ZEROS[0], half_widths=[1, bad], rate=1, coins=COINS), "half_widths"),
+    ("k_norm step", lambda bad: k_norm(ZEROS[0], half_widths=[1, 1], rate=1, coins=COINS, step_bits=bad), "step_bits"),
+    (
+        "printed_sensitivity",
+        lambda bad: printed_sensitivity(bad, loss="squared", form="merged"),
+        "n_features",
+    ),
+    ("minimise noise_std", lambda bad: minimise(np.eye(1), np.ones(1), noise_std=bad, noise_norm=1), "noise_std"),
+    ("minimise noise_norm", lambda bad: minimise(np.eye(1), np.ones(1), noise_std=1, noise_norm=bad), "noise_norm"),
+    ("mean_predictor noise", lambda bad: mean_predictor(np.eye(1), np.ones(1), noise_norm=bad), "noise_norm"),
+    ("mean_predictor largest", lambda bad: mean_predictor(np.eye(1), np.ones(1), largest=bad), "largest"),
     ("step_bits_for", step_bits_for, "noise_std"),
     ("Coding bits", lambda bad: Coding.centered(0, 1, bits=bad), "bits"),
     ("Coding scale", lambda bad: Coding(lower=0, upper=1, center=0, scale=bad), "scale"),
@@ -114,13 +180,190 @@ CASES += [
     ("block_rows", lambda bad: gram_of_arrays(np.zeros((3, 1)), None, LAYOUT, block_rows=bad), "block_rows"),
     ("Design bits", lambda bad: Design.for_terms(None, Schema({"a": Number(0, 1)}), bits=bad), "bits"),
     ("conf_int level", lambda bad: _result().conf_int(bad), "level"),
+    ("summary level", lambda bad: _result().summary(bad), "level"),
+    ("ridge penalty", lambda bad: _moments().least_squares(_selection(), penalty=bad), "penalty"),
+    ("forecast n_rows", lambda bad: _forecast(n_rows=bad), "n_rows"),
+    ("forecast r_squared", lambda bad: _forecast(r_squared=bad), "r_squared"),
+    ("forecast budget", lambda bad: _forecast(budget=bad), "budget"),
     ("fit_intercept", lambda bad: _fitted(fit_intercept=bad), "fit_intercept"),
     ("budget", lambda bad: _fitted(budget=bad), "budget"),
     ("x_bounds", lambda bad: _fitted(x_bounds=bad), "x_bounds"),
     ("y_bounds", lambda bad: _fitted(y_bounds=bad), "y_bounds"),
+    ("logistic fit_intercept", lambda bad: _classified(fit_intercept=bad), "fit_intercept"),
+    ("logistic radius", lambda bad: _classified(approximation="minimax", radius=bad), "radius"),
+    ("minimax radius", minimax, "radius"),
+    ("minimax degree", lambda bad: minimax(1, degree=bad), "degree"),
+    ("taylor radius", taylor, "radius"),
+    ("objective ridge", lambda bad: LogisticObjective(ridge=bad).penalty, "ridge"),
+    ("LogisticObjective radius", lambda bad: LogisticObjective(approximation="minimax", radius=bad), "radius"),
+    ("one_hot start", lambda bad: Box(lower=0, upper=1, one_hot=[slice(bad, 3)]), "one_hot"),
+    ("one_hot stop", lambda bad: Box(lower=0, upper=1, one_hot=[slice(0, bad)]), "one_hot"),
+    ("BoundsScaler scales", lambda bad: _scaled(scale=[1, bad]), "scale"),
 ]
 
+GAUSS_CURVE = Gdp(mu=1).tradeoff()
+
+CASES += [
+    ("geometric_runtime p", lambda bad: geometric_runtime(p=bad, q=0.5), "p"),
+    ("geometric_runtime q", lambda bad: geometric_runtime(p=0.5, q=bad), "q"),
+    ("geometric_runtime n_draws", lambda bad: geometric_runtime(p=0.5, q=0.4, n_draws=bad), "n_draws"),
+    ("geometric_runtime smooth", lambda bad: geometric_runtime(p=0.5, q=0.4, smooth=bad), "smooth"),
+    ("RuntimePair knots", lambda bad: RuntimePair(Fraction(1, 2), Fraction(1, 4)).knots(bad), "count"),
+    ("WithPure epsilon", lambda bad: WithPure(GAUSS_CURVE, epsilon=bad), "epsilon"),
+    ("group_curve size", lambda bad: group_curve(GAUSS_CURVE, size=bad), "size"),
+    ("Subsampled rate", lambda bad: Subsampled(GAUSS_CURVE, rate=bad), "rate"),
+    ("CommonEnvelope shift", lambda bad: CommonEnvelope(shift=bad, p_high=0.5), "shift"),
+    ("CommonEnvelope p_high", lambda bad: CommonEnvelope(shift=0.5, p_high=bad), "p_high"),
+    ("is_at_least tolerance", lambda bad: GAUSS_CURVE.is_at_least(GAUSS_CURVE, tolerance=bad), "tolerance"),
+    ("is_tradeoff tolerance", lambda bad: is_tradeoff(GAUSS_CURVE, tolerance=bad), "tolerance"),
+    (
+        "tradeoff_figure epsilon",
+        lambda bad: tradeoff_figure(GAUSS_CURVE, epsilon="x" if bad is None else bad),
+        "epsilon",
+    ),
+    ("tradeoff_figure delta", lambda bad: tradeoff_figure(GAUSS_CURVE, delta="x" if bad is None else bad), "delta"),
+]
+
+
+def _steps(**changes):
+    fields = {"sensitivity_squared": 1, "variance": 1, "n_steps": 1, "selection": "all", "n_selected": 1}
+    fields |= {"noise": "exact", "nominal": "", "adjacency": Replace(), "statistic": "steps", "shape": (2,)}
+    return GaussianStepsEvent(**(fields | {"budget": Gdp(mu=1)} | changes))
+
+
+def _choices(**changes):
+    fields = {"entry_sensitivity": 1, "selection_scale": 1, "value_sensitivity_squared": 1, "variance": 1, "n_steps": 1}
+    fields |= {"selection": "peel", "n_selected": 1, "adjacency": Replace(), "statistic": "steps", "shape": (2,)}
+    return SelectedStepsEvent(**(fields | {"budget": Zcdp(rho=1)} | changes))
+
+
+def _rows(**changes):
+    return integer_rows(np.eye(2), [0, 1], **({"row_norm": 1.0, "target_bounds": (0, 1)} | changes))
+
+
+def _descent(name):
+    return lambda bad: planned(sparse_rows(), **{name: bad})
+
+
+CASES += [
+    ("noisy_top scale", lambda bad: noisy_top(ZEROS[0], scale=bad, size=1, coins=COINS), "scale"),
+    ("noisy_top size", lambda bad: noisy_top(ZEROS[0], scale=1, size=bad, coins=COINS), "size"),
+    ("GaussianStepsEvent squared", lambda bad: _steps(sensitivity_squared=bad), "sensitivity_squared"),
+    ("GaussianStepsEvent variance", lambda bad: _steps(variance=bad), "variance"),
+    ("GaussianStepsEvent n_steps", lambda bad: _steps(n_steps=bad), "n_steps"),
+    ("GaussianStepsEvent n_selected", lambda bad: _steps(n_selected=bad), "n_selected"),
+    ("SelectedStepsEvent entry", lambda bad: _choices(entry_sensitivity=bad), "entry_sensitivity"),
+    ("SelectedStepsEvent scale", lambda bad: _choices(selection_scale=bad), "selection_scale"),
+    ("SelectedStepsEvent values", lambda bad: _choices(value_sensitivity_squared=bad), "value_sensitivity_squared"),
+    ("SelectedStepsEvent variance", lambda bad: _choices(variance=bad), "variance"),
+    ("SelectedStepsEvent n_steps", lambda bad: _choices(n_steps=bad), "n_steps"),
+    ("SelectedStepsEvent n_selected", lambda bad: _choices(n_selected=bad), "n_selected"),
+    ("RowGrid n_columns", lambda bad: RowGrid(bad, 1.0), "n_columns"),
+    ("RowGrid row_norm", lambda bad: RowGrid(2, bad), "row_norm"),
+    ("RowGrid entry_bound", lambda bad: RowGrid(2, 1.0, bad), "entry_bound"),
+    ("RowGrid intercept", lambda bad: RowGrid(2, 1.0, intercept=bad), "intercept"),
+    ("RowGrid bits", lambda bad: RowGrid(2, 1.0, bits=bad), "bits"),
+    ("integer_rows row_norm", lambda bad: _rows(row_norm=bad), "row_norm"),
+    ("integer_rows entry_bound", lambda bad: _rows(entry_bound=bad), "entry_bound"),
+    ("integer_rows intercept", lambda bad: _rows(intercept=bad), "intercept"),
+    ("integer_rows bits", lambda bad: _rows(bits=bad), "bits"),
+    ("Loss clip", lambda bad: SquaredLoss(clip=bad), "clip"),
+    ("Descent n_selected", _descent("n_selected"), "n_selected"),
+    ("Descent n_steps", _descent("n_steps"), "n_steps"),
+    ("Descent step_size", _descent("step_size"), "step_size"),
+    ("Descent divisor", _descent("divisor"), "divisor"),
+    ("Descent noise_floor", _descent("noise_floor"), "noise_floor"),
+    ("Descent tail_average", _descent("tail_average"), "tail_average"),
+    ("Descent start", lambda bad: _descent("start")("x" if bad is None else bad), "start"),
+    ("Descent column_scale", lambda bad: _descent("column_scale")("x" if bad is None else bad), "column_scale"),
+]
+
+
+def _rival(plan, **settled):
+    """Return a plan-maker that takes one bad number; where None means a default, a word stands for it."""
+    optional = {"regularization", "parameter_bound", "n_blocks"}
+    asked = {"budget": Pure(epsilon=1), "adjacency": Replace(), **settled}
+
+    def make(name):
+        def with_bad(bad):
+            value = "x" if bad is None and name in optional else bad
+            return plan(RowGrid(3, row_norm=1.0), LogisticLoss(), **(asked | {name: value}))
+
+        return with_bad
+
+    return make
+
+
+def _rival_event(cls, **settled):
+    common = {"adjacency": Replace(), "budget": Pure(epsilon=9), "statistic": "s", "shape": (1,)}
+    return lambda name: lambda bad: cls(**(common | settled | {name: bad}))
+
+
+_PERTURBED = {"row_norm_squared": 1, "slope": 1, "regularization": 1, "error": 1, "law": "l2", "scale": 2}
+_OBJECTIVE = _PERTURBED | {"curvature": 1, "output_scale": 2}
+_VOTES = {"sparsity": 1, "n_blocks": 2, "vote_scale": 2}
+for _name, _make, _numbers in (
+    ("perturbation", _rival(plan_perturbation, n_rows=9), ("n_rows", "regularization", "parameter_bound")),
+    ("two_stage", _rival(plan_two_stage, n_rows=9, sparsity=1), ("n_rows", "sparsity", "n_blocks", "vote_share")),
+    ("frank_wolfe", _rival(plan_frank_wolfe, radius=1, n_steps=2), ("radius", "n_steps")),
+    ("PerturbedObjectiveEvent", _rival_event(PerturbedObjectiveEvent, **_OBJECTIVE), sorted({*_OBJECTIVE} - {"law"})),
+    ("PerturbedMinimizerEvent", _rival_event(PerturbedMinimizerEvent, **_PERTURBED), sorted({*_PERTURBED} - {"law"})),
+    ("TwoStageEvent", _rival_event(TwoStageEvent, **_OBJECTIVE, **_VOTES), sorted(_VOTES)),
+    ("FrankWolfeEvent", _rival_event(FrankWolfeEvent, n_steps=1, law="gumbel", ratio=4), ("n_steps", "ratio")),
+):
+    CASES += [(f"{_name} {_number}", _make(_number), _number) for _number in _numbers]
+CASES += [
+    ("l2_norm rate", lambda bad: l2_norm(ZEROS[0], rate=bad, coins=COINS), "rate"),
+    ("l2_norm step", lambda bad: l2_norm(ZEROS[0], rate=1, coins=COINS, step_bits=bad), "step_bits"),
+    ("l2_noise size", lambda bad: l2_noise(bad, rate=1, coins=COINS), "size"),
+    ("l2_noise rate", lambda bad: l2_noise(2, rate=bad, coins=COINS), "rate"),
+]
+
+
+def _repeated(n_times):
+    common = {"budget": Gdp(mu=1), "adjacency": Replace(), "statistic": "a sum", "shape": ()}
+    return RepeatedEvent(part=gaussian(1), n_times=n_times, **common)
+
+
+def _second_pillar(make, **changes):
+    return make(**changes).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def _estimator(make, name, **fixed):
+    # None is a good answer to most of them, and asks for the default.
+    if name == "expected_rows":
+        fixed["adjacency"] = AddRemove()
+    return lambda bad: _second_pillar(make, **fixed, **{name: "x" if bad is None and name != "budget" else bad})
+
+
+CASES += [
+    (f"{make.__name__} {name}", _estimator(make, name), name)
+    for make, names in {
+        estimators.sparse_linear: ("budget", "row_norm", "y_bounds", "sparsity", "n_steps", "step_size", "clip"),
+        estimators.sparse_logistic: ("budget", "row_norm", "entry_bound", "sparsity", "expected_rows", "fit_intercept"),
+        estimators.frank_wolfe_linear: ("budget", "row_norm", "y_bounds", "radius", "n_steps", "clip"),
+        estimators.frank_wolfe_logistic: ("budget", "entry_bound", "radius", "expected_rows", "fit_intercept"),
+        estimators.two_stage_linear: ("budget", "row_norm", "sparsity", "n_blocks", "regularization", "clip"),
+        estimators.two_stage_logistic: ("budget", "entry_bound", "n_blocks", "expected_rows", "fit_intercept"),
+        estimators.perturbed: ("budget", "row_norm", "regularization", "expected_rows", "fit_intercept"),
+    }.items()
+    for name in names
+]
+CASES += [
+    ("RepeatedEvent n_times", _repeated, "n_times"),
+    ("read_sparse n_columns", lambda bad: _svmlight("x" if bad is None else bad), "n_columns"),
+]
+
+
+def _svmlight(n_columns):
+    with tempfile.NamedTemporaryFile(suffix=".svm") as file:
+        return read_sparse(file.name, n_columns=n_columns)
+
+
 SIGNED_CASES = [
+    ("integer_rows lower", lambda bad: _rows(target_bounds=(bad, 1)), "target_bounds"),
+    ("integer_rows upper", lambda bad: _rows(target_bounds=(-2, bad)), "target_bounds"),
+    ("Descent target_bounds", lambda bad: _descent("target_bounds")((-2, bad)), "target_bounds"),
     ("Interval lower", lambda bad: Interval(bad, 1), "lower bound of Interval"),
     ("Interval upper", lambda bad: Interval(-2, bad), "upper bound of Interval"),
     ("Box lower", lambda bad: Box(lower=[0, bad], upper=1), "lower"),
@@ -128,6 +371,7 @@ SIGNED_CASES = [
     ("Number lower", lambda bad: Number(bad, 1), "lower"),
     ("Number upper", lambda bad: Number(-2, bad), "upper"),
     ("Coding center", lambda bad: Coding(lower=0, upper=1, center=bad, scale=1), "center"),
+    ("BoundsScaler center", lambda bad: _scaled(center=[0, bad]), "center"),
 ]
 
 
@@ -146,16 +390,40 @@ def _result():
     )
 
 
+def _moments():
+    with warnings.catch_warnings(action="ignore", category=NoiseDominatedWarning):
+        return _fitted().moments_
+
+
+def _selection():
+    return last_column_selection(_moments().layout)
+
+
+def _forecast(**changes):
+    usual = {"n_rows": 1000, "budget": Pure(epsilon=1)}
+    schema = Schema({"y": Number(0, 1), "x": Number(0, 1)}, adjacency=Replace())
+    return forecast("y ~ x", schema, **(usual | changes))
+
+
+def _classified(**changes):
+    declared = {"budget": Gdp(mu=1), "x_bounds": Box(lower=0, upper=1), "adjacency": Replace(), "classes": (0, 1)}
+    return FunctionalLogisticRegression(**(declared | changes)).fit(np.zeros((5, 1)), np.zeros(5))
+
+
+def _scaled(**changes):
+    return BoundsScaler(x_bounds=Box(lower=0, upper=1), **changes).fit(np.zeros((5, 2)))
+
+
 def _fitted(**changes):
     declared = {"budget": Gdp(mu=1), "x_bounds": Box(lower=0, upper=1), "y_bounds": Interval(0, 1)}
     model = FunctionalLinearRegression(**(declared | {"adjacency": Replace()} | changes))
     return model.fit(np.zeros((5, 1)), np.zeros(5))
 
 
-OPTIONAL = {"row_norm_squared", "block_rows"}
+OPTIONAL = {"entry_bound", "row_norm_squared", "block_rows", "r_squared", "largest"}
 
 # True is a good answer to a yes-or-no question.
-YES_OR_NO = {"fit_intercept", "create_on_charge", "intercept"}
+YES_OR_NO = {"tail_average", "smooth", "fit_intercept", "create_on_charge", "intercept"}
 
 
 @pytest.mark.parametrize("bad", [value for value in BAD if value not in (-1, -0.5)], ids=repr)
@@ -166,6 +434,7 @@ def test_bad_bounds_are_refused_by_name(call, name, bad):
         call(bad)
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.NoiseDominatedWarning")
 @pytest.mark.parametrize("bad", BAD, ids=repr)
 @pytest.mark.parametrize(("call", "name"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_bad_numbers_are_refused_by_name(call, name, bad):

@@ -8,6 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet.descent.frank_wolfe_models import FrankWolfeLinearRegression as FrankWolfeLinearRegression
+    from discreet.descent.frank_wolfe_models import FrankWolfeLogisticRegression as FrankWolfeLogisticRegression
+    from discreet.descent.models import SparseLinearRegression as SparseLinearRegression
+    from discreet.descent.models import SparseLogisticRegression as SparseLogisticRegression
+    from discreet.descent.perturbed_models import PerturbedLogisticRegression as PerturbedLogisticRegression
+    from discreet.descent.search import PrivateSearch as PrivateSearch
+    from discreet.descent.two_stage_models import TwoStageLinearRegression as TwoStageLinearRegression
+    from discreet.descent.two_stage_models import TwoStageLogisticRegression as TwoStageLogisticRegression
     from discreet.errors import AdjacencyMismatch as AdjacencyMismatch
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import DiscreetError as DiscreetError
@@ -16,11 +24,18 @@ if TYPE_CHECKING:
     from discreet.errors import InvalidData as InvalidData
     from discreet.errors import InvalidFormula as InvalidFormula
     from discreet.errors import LedgerUnusable as LedgerUnusable
+    from discreet.errors import NoiseDominatedWarning as NoiseDominatedWarning
     from discreet.errors import NoSoundConversion as NoSoundConversion
+    from discreet.functional.forecast import Forecast as Forecast
+    from discreet.functional.forecast import forecast as forecast
     from discreet.functional.inference import RegressionResult as RegressionResult
+    from discreet.functional.logistic import FunctionalLogisticRegression as FunctionalLogisticRegression
+    from discreet.functional.logit import LogisticObjective as LogisticObjective
     from discreet.functional.models import FunctionalLinearRegression as FunctionalLinearRegression
     from discreet.functional.moments import Moments as Moments
     from discreet.functional.moments import release_moments as release_moments
+    from discreet.functional.objectives import QuadraticObjective as QuadraticObjective
+    from discreet.functional.objectives import SquaredObjective as SquaredObjective
     from discreet.lattice.bounds import Box as Box
     from discreet.lattice.bounds import Interval as Interval
     from discreet.lattice.coins import Coins as Coins
@@ -30,25 +45,35 @@ if TYPE_CHECKING:
     from discreet.privacy.budgets import Gdp as Gdp
     from discreet.privacy.budgets import Pure as Pure
     from discreet.privacy.budgets import Zcdp as Zcdp
+    from discreet.privacy.composition import compose_plan as compose_plan
     from discreet.privacy.ledger import Ledger as Ledger
+    from discreet.privacy.piecewise import PiecewiseLinear as PiecewiseLinear
     from discreet.privacy.release import Release as Release
     from discreet.privacy.release import release as release
-    from discreet.tables.schema import Category as Category
-    from discreet.tables.schema import Flag as Flag
-    from discreet.tables.schema import Number as Number
+    from discreet.privacy.runtimes import geometric_runtime as geometric_runtime
+    from discreet.privacy.tradeoff import TradeoffFunction as TradeoffFunction
+    from discreet.tables.columns import Category as Category
+    from discreet.tables.columns import Flag as Flag
+    from discreet.tables.columns import Number as Number
+    from discreet.tables.scaling import BoundsScaler as BoundsScaler
     from discreet.tables.schema import Schema as Schema
 
 _HOMES = {
     "AddRemove": "privacy.adjacency",
     "AdjacencyMismatch": "errors",
     "Approx": "privacy.budgets",
+    "BoundsScaler": "tables.scaling",
     "Box": "lattice.bounds",
     "BudgetExceeded": "errors",
-    "Category": "tables.schema",
+    "Category": "tables.columns",
     "Coins": "lattice.coins",
     "DiscreetError": "errors",
-    "Flag": "tables.schema",
+    "Flag": "tables.columns",
+    "Forecast": "functional.forecast",
+    "FrankWolfeLinearRegression": "descent.frank_wolfe_models",
+    "FrankWolfeLogisticRegression": "descent.frank_wolfe_models",
     "FunctionalLinearRegression": "functional.models",
+    "FunctionalLogisticRegression": "functional.logistic",
     "Gdp": "privacy.budgets",
     "IncompatiblePlan": "errors",
     "Interval": "lattice.bounds",
@@ -57,15 +82,30 @@ _HOMES = {
     "InvalidFormula": "errors",
     "Ledger": "privacy.ledger",
     "LedgerUnusable": "errors",
+    "LogisticObjective": "functional.logit",
     "Moments": "functional.moments",
     "NoSoundConversion": "errors",
-    "Number": "tables.schema",
+    "NoiseDominatedWarning": "errors",
+    "Number": "tables.columns",
+    "PerturbedLogisticRegression": "descent.perturbed_models",
+    "PrivateSearch": "descent.search",
+    "PiecewiseLinear": "privacy.piecewise",
     "Pure": "privacy.budgets",
+    "QuadraticObjective": "functional.objectives",
     "RegressionResult": "functional.inference",
     "Release": "privacy.release",
     "Replace": "privacy.adjacency",
     "Schema": "tables.schema",
+    "SparseLinearRegression": "descent.models",
+    "SparseLogisticRegression": "descent.models",
+    "SquaredObjective": "functional.objectives",
+    "TradeoffFunction": "privacy.tradeoff",
+    "TwoStageLinearRegression": "descent.two_stage_models",
+    "TwoStageLogisticRegression": "descent.two_stage_models",
     "Zcdp": "privacy.budgets",
+    "compose_plan": "privacy.composition",
+    "forecast": "functional.forecast",
+    "geometric_runtime": "privacy.runtimes",
     "release": "privacy.release",
     "release_moments": "functional.moments",
 }

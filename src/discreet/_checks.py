@@ -7,6 +7,7 @@ import numbers
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from discreet.errors import InvalidArgument, InvalidType
@@ -25,14 +26,14 @@ def exact(value: Any, name: str) -> Fraction:
     InvalidArgument
         If `value` is NaN, infinite, or a text that is no number.
     """
-    if isinstance(value, bool) or type(value).__name__ == "bool_" or type(value).__name__ == "bool":
-        raise InvalidType(f"`{name}` must be a number; found a boolean.")
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
     if isinstance(value, str):
         return _exact_text(value, name)
+    if isinstance(value, bool) or type(value).__name__ == "bool_" or type(value).__name__ == "bool":
+        raise InvalidType(f"`{name}` must be a number; found a boolean.")
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
     if isinstance(value, Decimal):
         if value.is_finite():
             return _exact_text(str(value), name)
@@ -53,11 +54,19 @@ def _exact_text(text: str, name: str) -> Fraction:
     exponent = re.search(r"[eE]([+-]?\d+)", text)
     if len(text) > _LARGEST_EXPONENT or (exponent is not None and abs(int(exponent[1])) > _LARGEST_EXPONENT):
         raise InvalidArgument(f"`{name}` has too many digits. Give a number below 1e{_LARGEST_EXPONENT} in size.")
+    number = _rational(text)
+    if number is not None:
+        return number
+    raise InvalidArgument(f"`{name}` must be a number such as '0.1' or '1/2'; found a text that is none.")
+
+
+@lru_cache(maxsize=4096)
+def _rational(text: str) -> Fraction | None:
+    # A long ledger holds the same few numbers over and over.
     try:
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
-        pass
-    raise InvalidArgument(f"`{name}` must be a number such as '0.1' or '1/2'; found a text that is none.")
+        return None
 
 
 def exact_positive(value: Any, name: str) -> Fraction:
@@ -74,6 +83,22 @@ def exact_nonnegative(value: Any, name: str) -> Fraction:
     if number >= 0:
         return number
     raise InvalidArgument(f"`{name}` must be at least 0; found {number}.")
+
+
+def whole(value: Any, name: str, *, low: int) -> int:
+    """Return `value` as an int of at least `low`; unlike `integer` it reads a text, as files hold numbers."""
+    number = exact(value, name)
+    if number.denominator == 1 and number >= low:
+        return int(number)
+    raise InvalidArgument(f"`{name}` must be a whole number of at least {low}; found {number}.")
+
+
+def exact_delta(value: Any, name: str = "delta") -> Fraction:
+    """Return `value` as an exact rational in [0, 1)."""
+    number = exact(value, name)
+    if 0 <= number < 1:
+        return number
+    raise InvalidArgument(f"`{name}` must satisfy 0 <= {name} < 1; found {number}.")
 
 
 def integer(value: Any, name: str, *, low: int, high: int | None = None) -> int:

@@ -13,6 +13,8 @@ The tree::
     ├── AdjacencyMismatch    a release and a ledger speak of different neighbours
     └── IncompatiblePlan     two things do not fit together
 
+One thing is said without stopping: `NoiseDominatedWarning`, a UserWarning.
+
 Messages say what was asked, what was found and what to do.
 They name arguments and columns, never a cell's value, and the exceptions carry plain values only.
 """
@@ -56,3 +58,7 @@ class AdjacencyMismatch(DiscreetError):  # noqa: N818
 
 class IncompatiblePlan(DiscreetError):  # noqa: N818
     """Two things that were put together do not fit; the message names both."""
+
+
+class NoiseDominatedWarning(UserWarning):
+    """The noise hides the weakest direction of the data; a function of the release alone, so it tells nothing more."""

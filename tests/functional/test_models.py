@@ -93,6 +93,7 @@ def test_frames_fit_as_arrays_do_and_keep_their_names(rows, declarations):
         model.predict(plain[["b", "a", "y"]])
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.NoiseDominatedWarning")
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float32, bool])
 def test_narrow_dtypes_give_the_fit_of_their_float64_copy(declarations, dtype):
     """API-12, API-13: no wrap, no accumulation in a narrow type."""
@@ -192,8 +193,11 @@ def test_what_cannot_be_honored_is_a_type_error_that_says_what_to_do(rows, decla
         model.fit(*rows, sample_weight=np.ones(4000))
     with pytest.raises(TypeError, match="ledger"):
         model.fit(*rows, ledger="book")
-    with pytest.raises(TypeError, match="x_bounds"):
+    with pytest.raises(TypeError, match="adjacency"):
         dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1))
+    for name in ("x_bounds", "y_bounds"):
+        with pytest.raises(TypeError, match=f"needs `{name}`"):
+            dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **{**declarations, name: None}).fit(*rows)
 
 
 def test_a_ledger_of_other_neighbors_is_refused(rows, declarations):
@@ -209,7 +213,9 @@ def test_an_empty_table_runs_under_add_remove_and_raises_under_replace(declarati
     with pytest.raises(ValueError, match="sample"):
         dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **declarations).fit(X, y)
     declarations["adjacency"] = dp.AddRemove()
-    model = dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **declarations).fit(X, y)
+    model = dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **declarations)
+    with pytest.warns(dp.NoiseDominatedWarning):
+        model.fit(X, y)
     assert np.isfinite(model.coef_).all()
     assert model.noise_dominated_
 
@@ -233,7 +239,10 @@ def test_a_tiny_table_at_a_tiny_epsilon_is_finite_and_flagged(declarations, seed
     rng = np.random.default_rng(seed)
     X, y = rng.uniform(0, 10, size=(20, 5)), rng.uniform(0, 10, size=20)
     ledger = dp.Ledger(total=dp.Pure(epsilon="0.01"), adjacency=dp.Replace(), coins=dp.Coins.from_seed(seed))
-    model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon="0.01"), **declarations).fit(X, y, ledger=ledger)
+    model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon="0.01"), **declarations)
+    with pytest.warns(dp.NoiseDominatedWarning) as caught:
+        model.fit(X, y, ledger=ledger)
+    assert caught[0].filename == __file__
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_)
     assert model.noise_dominated_
@@ -245,7 +254,9 @@ def test_redundant_columns_predict_as_least_squares_does(declarations):
     first = rng.uniform(0, 10, size=(3000, 1))
     X = np.hstack([first, first, np.full((3000, 1), 4.0)])
     y = 3.0 + 2.0 * first[:, 0] / 10 + rng.normal(scale=0.1, size=3000)
-    model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon=10**9), **declarations).fit(X, y)
+    model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon=10**9), **declarations)
+    with pytest.warns(dp.NoiseDominatedWarning):  # the data do not tell the two columns apart, so noise must
+        model.fit(X, y)
     np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), rtol=1e-3)
 
 

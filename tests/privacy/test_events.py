@@ -10,7 +10,7 @@ from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import WishartEvent, event_from_json
+from discreet.privacy.events import CoefficientLaplaceEvent, KNormEvent, WishartEvent, event_from_json
 from privacy.doubles import gaussian, laplace, priced
 
 
@@ -127,6 +127,62 @@ class TestGaussian(EventContract):
         """No Gaussian noise is pure."""
         with pytest.raises(NoSoundConversion, match="no finite epsilon bounds it"):
             gaussian(1, budget=Pure(epsilon=9))
+
+
+class TestKNorm(EventContract):
+    """K-norm events keep the contract."""
+
+    def make(self, **changes):
+        """Return an event of this kind."""
+        fields = {
+            "sensitivity": 1, "rate": Fraction(1, 3), "half_width": 2**33, "dimension": 5, "adjacency": Replace(),
+            "budget": Pure(epsilon="1/3"), "statistic": "Gram matrix of (1, age)", "shape": (2, 2), "step_bits": 4,
+        }  # fmt: skip
+        return KNormEvent(**(fields | changes))
+
+    def test_price_is_sensitivity_times_rate(self):
+        """The density falls by `rate` a unit of the gauge, and neighbours are `sensitivity` units apart."""
+        assert self.make(sensitivity="3/4", rate="1/5").price == Pure(epsilon="3/20")
+        with pytest.raises(InvalidArgument, match="costs Pure"):
+            self.make(rate=Fraction(1, 3) + Fraction(1, 10**30))
+
+    def test_its_numbers_are_checked(self):
+        """Each wrong number is named, and a dimension is whole."""
+        for field, wrong in [
+            ("sensitivity", 0),
+            ("rate", 0),
+            ("half_width", 0),
+            ("dimension", 0),
+            ("dimension", "1/2"),
+        ]:
+            with pytest.raises(InvalidArgument, match=f"`{field}`"):
+                self.make(**{field: wrong})
+
+
+class TestCoefficientLaplace(EventContract):
+    """Events of the paper's modes keep the contract."""
+
+    def make(self, **changes):
+        """Return an event of this kind."""
+        fields = {
+            "sensitivity": 9, "scale": 18, "loss": "squared", "form": "merged", "target": 2, "adjacency": AddRemove(),
+            "budget": Pure(epsilon=1), "statistic": "Gram matrix of (1, age, income)", "shape": (3, 3),
+        }  # fmt: skip
+        return CoefficientLaplaceEvent(**(fields | changes))
+
+    def test_the_true_price_is_below_what_was_asked(self):
+        """The budget stays what was asked, and the event shows what it costs."""
+        assert self.make().price == Pure(epsilon="1/2")
+        assert self.make().cost_in(Pure) == Pure(epsilon=1)
+
+    def test_its_fields_are_checked(self):
+        """The loss and the form are known words, the target is a column of a square matrix."""
+        for field, wrong in [
+            ("sensitivity", 0), ("scale", 0), ("loss", "poisson"), ("form", "printed"), ("target", 3), ("target", -1),
+            ("target", "1/2"), ("shape", (3, 4)),
+        ]:  # fmt: skip
+            with pytest.raises(InvalidArgument, match="`target`" if field == "shape" else f"`{field}`"):
+                self.make(**{field: wrong})
 
 
 def test_cost_is_the_cheapest_of_price_and_budget():

@@ -46,7 +46,10 @@ TotalDeltaOption = Annotated[str | None, typer.Option("--total-delta", help="Tot
 TotalRhoOption = Annotated[str | None, typer.Option("--total-rho", help="Total of a ledger to be created.")]
 TotalMuOption = Annotated[str | None, typer.Option("--total-mu", help="Total of a ledger to be created.")]
 MechanismOption = Annotated[
-    str, typer.Option("--mechanism", metavar="auto|wishart|laplace|gaussian", help="The law of the noise.")
+    str,
+    typer.Option(
+        "--mechanism", metavar="auto|wishart|laplace|l_inf|gaussian|paper|paper_code", help="The law of the noise."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -162,6 +165,7 @@ def release_table(
     ledger: Path | None,
     total: Budget | None,
     mechanism: str,
+    loss: str = "squared",
 ) -> Moments:
     """Release the Gram matrix of a file; everything that can be refused is refused before the ledger is opened."""
     from discreet.cli.progress import reading
@@ -172,5 +176,12 @@ def release_table(
     payer = open_ledger(ledger, total, adjacency if adjacency is not None else design.schema.adjacency)
     with reading(table.size_hint) as progress:
         return release_design(
-            table, design, budget=budget, ledger=payer, adjacency=adjacency, mechanism=mechanism, progress=progress
+            table,
+            design,
+            budget=budget,
+            ledger=payer,
+            adjacency=adjacency,
+            mechanism=mechanism,
+            loss=loss,
+            progress=progress,
         )

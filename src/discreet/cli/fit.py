@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli import sparse as sparse_options
 
 if TYPE_CHECKING:
     from discreet.functional.inference import RegressionResult
+    from discreet.functional.moments import Moments
     from discreet.privacy.budgets import Budget
+
+SQUARED, LOGISTIC = "squared", "logistic"
 
 
 def fit(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, or a release made by `discreet release`.")
-    ],
-    formula: Annotated[str, typer.Argument(metavar="FORMULA", help='Such as "income ~ age + hours".')],
+        Path | None,
+        typer.Argument(metavar="DATA", help="A CSV or Parquet file, or a release made by `discreet release`."),
+    ] = None,
+    formula: Annotated[str | None, typer.Argument(metavar="FORMULA", help='Such as "income ~ age + hours".')] = None,
     schema: options.SchemaOption = None,
     bounds: options.BoundsOption = None,
     levels: options.LevelsOption = None,
@@ -29,6 +34,18 @@ def fit(
     mu: options.MuOption = None,
     adjacency: options.AdjacencyOption = None,
     mechanism: options.MechanismOption = "auto",
+    loss: Annotated[
+        str,
+        typer.Option(
+            "--loss",
+            metavar="squared|logistic",
+            help="logistic: the target is a flag, or a category of two levels whose second is the positive one.",
+        ),
+    ] = SQUARED,
+    radius: Annotated[
+        float | None,
+        typer.Option("--radius", help="With --loss logistic: the largest |x'w| expected; the best parabola up to it."),
+    ] = None,
     ledger: options.LedgerOption = None,
     total_epsilon: options.TotalEpsilonOption = None,
     total_delta: options.TotalDeltaOption = None,
@@ -36,21 +53,75 @@ def fit(
     total_mu: options.TotalMuOption = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model is written (JSON).")] = None,
     json: options.JsonOption = False,
+    sparse: sparse_options.SparseOption = None,
+    labels: sparse_options.LabelsOption = None,
+    columns: sparse_options.ColumnsOption = None,
+    zero_based: sparse_options.ZeroBasedOption = False,
+    sparsity: sparse_options.SparsityOption = None,
+    row_norm: sparse_options.RowNormOption = None,
+    entry_bound: sparse_options.EntryBoundOption = None,
+    y_bounds: sparse_options.YBoundsOption = None,
+    classes: sparse_options.ClassesOption = None,
+    selection: sparse_options.SelectionOption = None,
+    steps: sparse_options.StepsOption = None,
+    step_size: sparse_options.StepSizeOption = None,
+    clip: sparse_options.ClipOption = None,
+    noise: sparse_options.NoiseOption = None,
+    expected_rows: sparse_options.ExpectedRowsOption = None,
+    no_intercept: sparse_options.NoInterceptOption = False,
 ) -> None:
-    """Fit a linear regression with a guarantee."""
+    """Fit a linear or logistic regression with a guarantee."""
     from discreet import _files
 
-    options.require_file(data, "data file")
+    _check_loss(loss, radius)
     budget = options.read_budget(epsilon, delta, rho, mu)
     total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
     neighbours = options.read_adjacency(adjacency)
+    given = sparse_options.SparseOptions(
+        labels=labels,
+        columns=columns,
+        zero_based=zero_based,
+        sparsity=sparsity,
+        row_norm=row_norm,
+        entry_bound=entry_bound,
+        y_bounds=y_bounds,
+        classes=classes,
+        selection=selection,
+        steps=steps,
+        step_size=step_size,
+        clip=clip,
+        noise=noise,
+        expected_rows=expected_rows,
+        no_intercept=no_intercept,
+    )
+    if sparse is not None:
+        _refuse_tables(data=data, formula=formula, schema=schema, bounds=bounds, levels=levels, radius=radius)
+        if mechanism != "auto":
+            raise options.WrongUsage("--mechanism does not belong to --sparse, which has --selection and --noise.")
+        sparse_options.fit_sparse(
+            sparse,
+            given,
+            loss=loss,
+            budget=budget,
+            adjacency=neighbours,
+            ledger=ledger,
+            total=total,
+            output=output,
+            as_json=json,
+        )
+        return
+    given.refuse_all()
+    if data is None or formula is None:
+        raise options.WrongUsage(f"Missing argument '{'DATA' if data is None else 'FORMULA'}'.")
+    options.require_file(data, "data file")
     with _files.OutputFile(output) if output is not None else nullcontext() as file:
         if _files.kind_of(data) == "moments":
-            result = _from_release(data, formula, budget, total)
+            moments = _from_release(data, budget, total)
         else:
             from discreet.tables.design import Design
 
-            design = Design.for_formula(formula, options.read_schema(schema, bounds, levels))
+            declared = options.read_schema(schema, bounds, levels)
+            design = Design.for_formula(formula, declared, labels=loss == LOGISTIC)
             moments = options.release_table(
                 data,
                 design,
@@ -59,16 +130,41 @@ def fit(
                 ledger=ledger,
                 total=total,
                 mechanism=mechanism,
+                loss=loss,
             )
-            result = moments.regress(formula)
+        result = _regress(moments, formula, loss, radius)
         if file is not None:
             file.write(result.dumps())
     typer.echo(result.dumps() if json else str(result.summary()), nl=not json)
 
 
-def _from_release(data: Path, formula: str, budget: Budget | None, total: Budget | None) -> RegressionResult:
+def _refuse_tables(**given: object) -> None:
+    """Refuse what belongs to tables with named columns."""
+    for name, value in given.items():
+        if value:
+            what = name.upper() if name in {"data", "formula"} else f"--{name}"
+            raise options.WrongUsage(f"{what} does not belong to --sparse FILE, whose columns have no names.")
+
+
+def _check_loss(loss: str, radius: float | None) -> None:
+    if loss not in {SQUARED, LOGISTIC}:
+        raise options.WrongUsage("--loss must be squared or logistic.")
+    if loss == SQUARED and radius is not None:
+        raise options.WrongUsage("--radius belongs to --loss logistic.")
+
+
+def _regress(moments: Moments, formula: str, loss: str, radius: float | None) -> RegressionResult:
+    if loss == SQUARED:
+        return moments.regress(formula)
+    from discreet.functional.logit import LogisticObjective
+
+    approximation = "taylor" if radius is None else "minimax"
+    return LogisticObjective(approximation=approximation, radius=radius).regress(moments, formula)
+
+
+def _from_release(data: Path, budget: Budget | None, total: Budget | None) -> Moments:
     from discreet.functional.moments import Moments
 
     if budget is not None or total is not None:
         raise options.WrongUsage(f"{str(data)!r} is a release already: a fit from it is free. Leave the budget out.")
-    return Moments.load(data).regress(formula)
+    return Moments.load(data)

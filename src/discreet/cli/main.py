@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from discreet.cli import example, fit, init, ledger, predict, release
+from discreet.cli import example, fit, init, ledger, plan, predict, release
 from discreet.cli.declarations import WrongUsage
-from discreet.errors import BudgetExceeded, DiscreetError
+from discreet.errors import BudgetExceeded, DiscreetError, NoiseDominatedWarning
 
 DONE, BAD_INPUT, WRONG_USAGE, BUDGET_REFUSED = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -52,6 +53,7 @@ def _options(
 
 
 app.command("init")(init.init)
+app.command("plan")(plan.plan)
 app.command("fit")(fit.fit)
 app.command("release")(release.release)
 app.command("predict")(predict.predict)
@@ -89,6 +91,8 @@ def _reading(error: BaseException) -> tuple[str, int]:
 
 
 def _invoke(arguments: list[str]) -> int:
+    # The summary that a command prints says it, on its own lines.
+    warnings.simplefilter("ignore", NoiseDominatedWarning)
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="discreet")
     except Exit as leave:

@@ -30,3 +30,19 @@ def reading(total: int | None) -> Iterator[Callable[[int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=total)
         yield lambda position: bar.update(task, completed=position)
+
+
+@contextmanager
+def stepping() -> Iterator[Callable[[int, int], None] | None]:
+    """Show how many steps are done; yields what is told of them and of how many there are, or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    # The number of steps is public.
+    columns = (TextColumn("steps"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("steps", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.functional.half_widths import gram_half_widths, half_widths_of, n_noisy
+from discreet.functional.paper_modes import (
+    FORMS,
+    LOSSES,
+    coefficient_laplace,
+    coefficient_scale,
+    coefficient_sensitivity,
+    entry_scales,
+)
 from discreet.lattice.noise.accuracy import check_library
+from discreet.lattice.noise.k_norm import check_rate, symmetric_k_norm
 from discreet.lattice.noise.laplace import symmetric_laplace
 from discreet.lattice.noise.scales import check_scale, check_theta, check_variance
 from discreet.lattice.noise.steps import step_bits_for
@@ -17,20 +29,18 @@ from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
-from discreet.privacy.events import GaussianEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     from discreet.lattice.coins import Coins
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
 
-GramEvent = WishartEvent | LaplaceEvent | GaussianEvent
-MECHANISMS = ("auto", "wishart", "laplace", "gaussian")
+GramEvent = WishartEvent | LaplaceEvent | GaussianEvent | KNormEvent | CoefficientLaplaceEvent
+MECHANISMS = ("auto", "wishart", "laplace", "l_inf", "gaussian", "paper", "paper_code")
 
 
 class PrivateRows(Protocol):
@@ -80,7 +90,7 @@ class GramPlan:
     ----------
     layout : Layout
         The public grid of a row.
-    event : WishartEvent, LaplaceEvent or GaussianEvent
+    event : WishartEvent, LaplaceEvent, GaussianEvent, KNormEvent or CoefficientLaplaceEvent
         The mechanism, its sensitivity and its scale.
     size_is_public : bool
         True under Replace() when every row contributes.
@@ -101,6 +111,13 @@ class GramPlan:
             noisy = wishart_difference(entries, theta=event.theta, coins=coins, step_bits=event.step_bits)
         elif isinstance(event, LaplaceEvent):
             noisy = symmetric_laplace(entries, scale=event.scale, coins=coins, step_bits=event.step_bits)
+        elif isinstance(event, KNormEvent):
+            widths = half_widths_of(event, self.layout)
+            noisy = symmetric_k_norm(
+                entries, half_widths=widths, rate=event.rate, coins=coins, step_bits=event.step_bits
+            )
+        elif isinstance(event, CoefficientLaplaceEvent):
+            noisy = coefficient_laplace(entries, event, coins)
         else:
             noisy = symmetric_gaussian(
                 entries, diagonal_variance=event.variance, coins=coins, step_bits=event.step_bits
@@ -116,6 +133,7 @@ def plan_gram(
     mechanism: str = "auto",
     size_is_public: bool,
     statistic: str,
+    loss: str = "squared",
 ) -> GramPlan:
     """Return the plan of one Gram release that costs at most `budget`; what no noise can be drawn for is refused.
 
@@ -127,20 +145,40 @@ def plan_gram(
         What the release may cost.
     adjacency : Replace or AddRemove
         Which data sets are neighbours.
-    mechanism : {"auto", "wishart", "laplace", "gaussian"}
+    mechanism : {"auto", "wishart", "laplace", "l_inf", "gaussian", "paper", "paper_code"}
         The law of the noise; "auto" takes the Wishart difference for Pure and the symmetric Gaussian otherwise.
     size_is_public : bool
         Whether the number of contributing rows is public.
     statistic : str
         What is released, in words.
+    loss : {"squared", "logistic"}
+        Whose printed constant the paper's modes take; the other mechanisms serve every loss alike.
+
+    Notes
+    -----
+    The paper's modes are for comparison; the last column is their target. Rows lie in the box [-1, 1] here, the
+    constant among them, as in the authors' program. The paper's text has rows in the unit ball, without intercept,
+    and the same constant: relative to the data its noise is larger still. Its own normalisation is a layout without
+    intercept whose codings end at `2**bits / sqrt(d)`.
+
+    * "paper": Algorithm 1, Laplace noise of scale Delta / epsilon on every merged monomial coefficient, Delta =
+      2 (d + 1)**2 for least squares, d**2 / 4 + 3 d for the logistic loss with labels -1 and 1 (its coefficients are
+      those of least squares, over 8 and, for products with the target, over 2). The text's noise on the constant
+      n log 2 is noise on the sum of squared labels here.
+    * "paper_code": Delta = 2 d**2 + 4 d, d counting the column of ones, or d**2 / 4 + 3 d; noise on every ordered
+      product of two features, then the mean of the two. The program releases no sum of squared targets; here it is
+      released with the noise of a diagonal entry, and the price counts it.
 
     Guarantee
     ---------
-    The event's price, computed from its own exact fields, is at most `budget`.
-    Proofs: docs/proofs/gram.md (sensitivities), docs/proofs/wishart.md, docs/proofs/rounding.md.
+    The event's price, computed from its own exact fields, is at most `budget`. For the paper's modes it is the true
+    price, about half of it.
+    Proofs: docs/proofs/gram.md (sensitivities), docs/proofs/wishart.md, docs/proofs/k_norm.md,
+    docs/proofs/paper_modes.md, docs/proofs/rounding.md.
     """
     check_budget(budget)
     name = _checks.one_of(mechanism, "mechanism", MECHANISMS)
+    _checks.one_of(loss, "loss", LOSSES)
     if name == "auto":
         name = "wishart" if isinstance(budget, Pure) else "gaussian"
     if (name == "gaussian") == isinstance(budget, Pure):
@@ -155,11 +193,17 @@ def plan_gram(
         "statistic": statistic,
         "shape": (layout.width, layout.width),
     }
-    laws: dict[str, Callable[..., GramEvent]] = {"wishart": _wishart, "laplace": _laplace, "gaussian": _gaussian}
-    make = laws[name]
+    make: dict[str, Callable[[], GramEvent]] = {
+        "wishart": lambda: _wishart(layout, budget, common),
+        "laplace": lambda: _laplace(layout, budget, common),
+        "l_inf": lambda: _l_inf(layout, budget, common, every_row_counts=size_is_public),
+        "gaussian": lambda: _gaussian(layout, budget, common),
+        "paper": lambda: _paper(layout, budget, common, loss=loss, form=FORMS["paper"]),
+        "paper_code": lambda: _paper(layout, budget, common, loss=loss, form=FORMS["paper_code"]),
+    }
     refused = False
     try:
-        event = make(layout, budget, common)
+        event = make[name]()
     except (InvalidArgument, OverflowError):
         refused = True
     if refused:
@@ -167,7 +211,7 @@ def plan_gram(
             f"`budget` {budget!r} is too small, or too large, for the noise of a 64-bit release of {layout.width} "
             "columns. Choose one nearer to 1, or fewer columns."
         )
-    if name != "laplace":
+    if name in {"wishart", "l_inf", "gaussian"}:
         # A library that is too inaccurate for exact noise is refused before a charge, not after it.
         check_library()
     return GramPlan(layout, event, size_is_public)
@@ -187,6 +231,36 @@ def _laplace(layout: Layout, budget: Any, common: dict[str, Any]) -> LaplaceEven
     sensitivity = Fraction(layout.sensitivity("l1", common["adjacency"]))
     scale = check_scale(sensitivity / budget.epsilon, "scale")
     return LaplaceEvent(sensitivity=sensitivity, scale=scale, step_bits=step_bits_for(scale), **common)
+
+
+def _l_inf(layout: Layout, budget: Any, common: dict[str, Any], *, every_row_counts: bool) -> KNormEvent:
+    widths = gram_half_widths(layout, common["adjacency"], every_row_counts=every_row_counts)
+    largest, dimension = max(map(max, widths)), n_noisy(widths)
+    check_rate(budget.epsilon, [Fraction(width) for row in widths for width in row if width])
+    return KNormEvent(
+        sensitivity=Fraction(1),
+        rate=budget.epsilon,
+        half_width=Fraction(largest),
+        dimension=dimension,
+        step_bits=step_bits_for(float(largest / budget.epsilon) * _k_norm_std(dimension)),
+        **common,
+    )
+
+
+def _paper(layout: Layout, budget: Any, common: dict[str, Any], *, loss: str, form: str) -> CoefficientLaplaceEvent:
+    target = layout.width - 1
+    event = CoefficientLaplaceEvent(
+        sensitivity=coefficient_sensitivity(layout, loss=loss, target=target),
+        scale=coefficient_scale(layout, budget.epsilon, loss=loss, form=form),
+        loss=loss,
+        form=form,
+        target=target,
+        **common,
+    )
+    scales, _ = entry_scales(event)
+    for scale in set(scales.ravel().tolist()):
+        check_scale(scale, "scale")
+    return replace(event, step_bits=step_bits_for(noise_scale(event)))
 
 
 def _gaussian(layout: Layout, budget: Any, common: dict[str, Any]) -> GaussianEvent:
@@ -212,9 +286,51 @@ def gram_of(layout: Layout) -> str:
 
 
 def noise_scale(event: GramEvent) -> float:
-    """Return the standard deviation of an off-diagonal entry's noise, in squared grid steps; public."""
+    """Return the standard deviation of an off-diagonal entry's noise, in squared grid steps; public.
+
+    Where entries differ it is that of the noisiest (l-infinity) or of two features (the paper's modes).
+    """
     if isinstance(event, WishartEvent):
         return math.sqrt((event.shape[0] + 1) / 2) / float(event.theta)
     if isinstance(event, LaplaceEvent):
         return math.sqrt(2) * float(event.scale)
+    if isinstance(event, KNormEvent):
+        return float(event.half_width / event.rate) * _k_norm_std(event.dimension)
+    if isinstance(event, CoefficientLaplaceEvent):
+        of_a_coefficient = float(event.scale) * (1 if event.loss == "squared" else 8)
+        return of_a_coefficient * (math.sqrt(0.5) if event.form == "merged" else 1.0)
     return math.sqrt(float(event.variance) / 2)
+
+
+def noise_variances(event: GramEvent, layout: Layout) -> np.ndarray:
+    """Return the variance of the noise on every entry of the released Gram matrix; public.
+
+    Parameters
+    ----------
+    event : Event
+        The release's.
+    layout : Layout
+        The public grid of a row.
+
+    Returns
+    -------
+    ndarray of float64, shape (D, D)
+        Symmetric; in fourth powers of grid steps. Distinct entries are uncorrelated under every law.
+        The rounding to whole steps, about a millionth of a standard deviation, is left out.
+    """
+    width = event.shape[0]
+    on_diagonal = np.eye(width, dtype=np.bool_)
+    if isinstance(event, KNormEvent):
+        widths = np.array(half_widths_of(event, layout), dtype=np.float64)
+        return (widths * (_k_norm_std(event.dimension) / float(event.rate))) ** 2
+    if isinstance(event, CoefficientLaplaceEvent):
+        scales, of_two = entry_scales(event)
+        return np.where(of_two, 1.0, 2.0) * scales.astype(np.float64) ** 2
+    off_diagonal = noise_scale(event) ** 2
+    doubled = not isinstance(event, LaplaceEvent)
+    return np.where(on_diagonal & doubled, 2.0 * off_diagonal, off_diagonal)
+
+
+def _k_norm_std(dimension: int) -> float:
+    """Return the standard deviation of l-infinity noise of rate 1 on an entry of half-width 1."""
+    return math.sqrt((dimension + 1) * (dimension + 2) / 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,18 +10,26 @@ import numpy as np
 
 from discreet import _checks, _files
 from discreet.errors import InvalidArgument
+from discreet.functional.sandwich import Uncertainty
+from discreet.functional.summary import Summary
+from discreet.functional.tails import quantile, tail
 from discreet.privacy.events import event_from_json
 from discreet.privacy.release import LABELS
 
 if TYPE_CHECKING:
     import os
 
+    import pandas as pd
+
+    from discreet.functional.bootstrap import Bootstrap
     from discreet.privacy.budgets import Budget
     from discreet.privacy.events import Event
     from discreet.tables.schema import Schema
 
-NO_INTERVALS = "standard errors and intervals are not computed by this version"
-REGULARIZED = "a ridge was needed against the noise, and a regularized estimate has no valid interval"
+NOT_COMPUTED = "this model was written by a version that computed no standard errors"
+LOSSES = ("squared", "logistic")
+METHODS = ("sandwich", "bootstrap")
+LOSSES = ("squared", "logistic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +60,24 @@ class RegressionResult:
         The declarations, where the model can predict from a table.
     notes : tuple of str
         What else a reader of the release must know.
+    penalty : float
+        The ridge penalty that was asked for, on features and target scaled to [-1, 1]; 0 for none.
+    uncertainty : Uncertainty or None
+        The covariance of the estimates; None where none is valid.
+    no_intervals : str or None
+        Why there is none.
+    entry_std : float or None
+        The noise's standard deviation in an off-diagonal entry of the Gram matrix of rows scaled to [-1, 1].
+    loss : {"squared", "logistic"}
+        "logistic": the coefficients are those of the logistic loss of degree two, and predictions are probabilities of
+        the target's second level.
+    bootstrap : Bootstrap or None
+        What bootstrap intervals are drawn from; a result that was loaded from a file has none.
+
+    Guarantee
+    ---------
+    Post-processing of the release: no method here costs anything, `predict` on private rows apart, which is an exact
+    function of those rows and for their owner only.
     """
 
     formula: str
@@ -64,6 +91,12 @@ class RegressionResult:
     label: str
     schema: Schema | None = None
     notes: tuple[str, ...] = field(default=())
+    penalty: float = 0.0
+    uncertainty: Uncertainty | None = None
+    no_intervals: str | None = None
+    entry_std: float | None = None
+    loss: str = "squared"
+    bootstrap: Bootstrap | None = field(default=None, repr=False)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -93,33 +126,84 @@ class RegressionResult:
 
     @property
     def bse(self) -> dict[str, float]:
-        """The standard errors by name; NaN where none is valid (see `why_no_intervals`)."""
-        return dict.fromkeys(self.params, float("nan"))
+        """The standard errors by name: sampling error and privacy noise; NaN where none is valid."""
+        return self._named(None if self.uncertainty is None else self.uncertainty.standard_errors)
+
+    @property
+    def noise_shares(self) -> dict[str, float]:
+        """The share of every estimate's variance that is privacy noise, by name; NaN where none is valid."""
+        return self._named(None if self.uncertainty is None else self.uncertainty.noise_shares)
+
+    @property
+    def tvalues(self) -> dict[str, float]:
+        """The estimates in standard errors, by name; NaN where none is valid."""
+        errors = self.bse
+        return {name: _ratio(value, errors[name]) for name, value in self.params.items()}
 
     @property
     def pvalues(self) -> dict[str, float]:
-        """The p-values by name; NaN where none is valid (see `why_no_intervals`)."""
-        return dict.fromkeys(self.params, float("nan"))
+        """The two-sided p-values of "the coefficient is 0" by name; NaN where none is valid."""
+        if self.uncertainty is None:
+            return self._named(None)
+        distances = np.abs(np.array(list(self.tvalues.values())))
+        return self._named(2.0 * tail(distances, self.uncertainty.tails))
 
     @property
-    def why_no_intervals(self) -> str:
-        """The reason why no interval is given."""
-        return REGULARIZED if self.ridge > 0 else NO_INTERVALS
+    def why_no_intervals(self) -> str | None:
+        """The reason why no interval is given; None where intervals are."""
+        return None if self.uncertainty is not None else self.no_intervals or NOT_COMPUTED
 
-    def conf_int(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
+    def cov_params(self) -> np.ndarray:
+        """Return the covariance of the estimates, shape (k, k), in the order of `params`; NaN where none is valid."""
+        if self.uncertainty is None:
+            return np.full((len(self.params), len(self.params)), np.nan)
+        return self.uncertainty.covariance.copy()
+
+    def conf_int(self, level: float = 0.95, method: str = "sandwich") -> dict[str, tuple[float, float]]:
         """Return an interval for each estimate; (NaN, NaN) where none is valid (see `why_no_intervals`).
+
+        The intervals count sampling error, for errors of one variance, and the privacy noise of the release; not the
+        bias of clipping to the declared bounds.
 
         Parameters
         ----------
         level : float
             The wanted coverage, between 0 and 1.
+        method : {"sandwich", "bootstrap"}
+            Quantiles of a law with the variance and the kurtosis of the estimate, which is the normal law but for
+            Laplace and l-infinity noise; or the reflected parametric bootstrap: 999 public draws of the model and
+            of the noise, seeded from the release, so that the answer never changes.
+
+        Raises
+        ------
+        InvalidArgument
+            If the bootstrap is asked of a result that was loaded from a file.
+
+        Notes
+        -----
+        Derivation and measured coverage: docs/proofs/intervals.md.
         """
         if not 0 < _checks.finite_float(level, "level") < 1:
             raise InvalidArgument("`level` must be between 0 and 1, such as 0.95.")
-        return dict.fromkeys(self.params, (float("nan"), float("nan")))
+        spread = self.uncertainty
+        if _checks.one_of(method, "method", METHODS) == "bootstrap" and spread is not None:
+            if self.bootstrap is None:
+                raise InvalidArgument(
+                    '`method` "bootstrap" draws from the release, which a saved result does not hold. '
+                    "Ask the moments again with `regress`, or use the sandwich."
+                )
+            lower, upper = self.bootstrap.intervals(level)
+            return dict(zip(self.params, zip(map(float, lower), map(float, upper), strict=True), strict=True))
+        reach, errors = self._named(None if spread is None else quantile(level, spread.tails)), self.bse
+        return {
+            name: (value - reach[name] * errors[name], value + reach[name] * errors[name])
+            for name, value in self.params.items()
+        }
 
     def predict(self, data: Any) -> np.ndarray:
         """Return predictions for the rows of a table, shape (n_rows,), in units of the target.
+
+        Of a logistic regression they are the probabilities of the target's second level.
 
         Cells are clipped to their declared bounds, as they were when the model was fitted.
         A row that lacks a cell whose policy is "drop" is predicted as NaN.
@@ -140,15 +224,46 @@ class RegressionResult:
             )
         from discreet.tables.prediction import feature_blocks
 
+        logistic = self.loss == "logistic"
         blocks = [
             np.where(kept, features @ self.coef + self.intercept, np.nan)
-            for features, kept in feature_blocks(data, self.schema, self.formula, self.feature_names)
+            for features, kept in feature_blocks(data, self.schema, self.formula, self.feature_names, labels=logistic)
         ]
-        return np.concatenate(blocks) if blocks else np.empty(0)
+        predictor = np.concatenate(blocks) if blocks else np.empty(0)
+        return 0.5 + np.tanh(predictor / 2.0) / 2.0 if logistic else predictor
 
-    def summary(self) -> Summary:
-        """Return the table that is printed."""
-        return Summary(self)
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the table that is printed, with intervals of the given level."""
+        return Summary(self, level)
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the table as a pandas frame, one row an estimate; NaN where no standard error is valid.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            pd = None
+        if pd is None:
+            raise ImportError("`to_frame` needs pandas, which is no dependency of discreet: pip install pandas.")
+        intervals = self.conf_int(level)
+        columns = {
+            "estimate": self.params,
+            "std_err": self.bse,
+            "noise_share": self.noise_shares,
+            "z": self.tvalues,
+            "p_value": self.pvalues,
+            "lower": {name: low for name, (low, _) in intervals.items()},
+            "upper": {name: high for name, (_, high) in intervals.items()},
+        }
+        return pd.DataFrame({name: list(values.values()) for name, values in columns.items()}, index=list(self.params))
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of a model file."""
@@ -164,6 +279,11 @@ class RegressionResult:
             "label": self.label,
             "notes": list(self.notes),
             "schema": None if self.schema is None else self.schema.to_json(),
+            "penalty": float(self.penalty),
+            "uncertainty": None if self.uncertainty is None else self.uncertainty.to_json(),
+            "no_intervals": self.why_no_intervals,
+            "entry_std": self.entry_std,
+            "loss": self.loss,
         }
 
     def dumps(self) -> str:
@@ -177,49 +297,41 @@ class RegressionResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegressionResult:
-        """Read a model that :meth:`save` wrote."""
+        """Read a model that :meth:`save` wrote, in this version or an older one."""
         from discreet.tables.schema import Schema
 
         content = _files.read(path, kind="regression")
         with _files.well_formed(repr(str(path))):
+            names = tuple(map(str, content["feature_names"]))
+            has_intercept = bool(content["has_intercept"])
+            spread, reason = content.get("uncertainty"), content.get("no_intervals")
+            entry_std = content.get("entry_std")
             return cls(
                 formula=str(content["formula"]),
-                feature_names=tuple(map(str, content["feature_names"])),
+                feature_names=names,
                 coef=np.array(content["coef"], dtype=np.float64),
                 intercept=float(content["intercept"]),
-                has_intercept=bool(content["has_intercept"]),
+                has_intercept=has_intercept,
                 noise_dominated=bool(content["noise_dominated"]),
                 ridge=float(content["ridge"]),
                 event=event_from_json(content["event"]),
                 label=_files.one_of(content["label"], LABELS),
                 schema=None if content["schema"] is None else Schema.from_json(content["schema"]),
                 notes=tuple(map(str, content["notes"])),
+                penalty=float(content.get("penalty", 0.0)),
+                uncertainty=None if spread is None else Uncertainty.from_json(spread, len(names) + has_intercept),
+                no_intervals=None if reason is None else str(reason),
+                entry_std=None if entry_std is None else float(entry_std),
+                loss=_files.one_of(content.get("loss", "squared"), LOSSES),
             )
 
+    def _named(self, values: np.ndarray | None) -> dict[str, float]:
+        if values is None:
+            return dict.fromkeys(self.params, math.nan)
+        return dict(zip(self.params, map(float, values), strict=True))
 
-class Summary:
-    """The printed table of a regression."""
 
-    def __init__(self, result: RegressionResult) -> None:
-        self._result = result
-
-    def __str__(self) -> str:
-        result = self._result
-        rows = [("", "estimate", "std err", "95 % interval")]
-        rows += [(name, f"{value:.6g}", "-", "-") for name, value in result.params.items()]
-        widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        lines = [result.formula, ""]
-        for row in rows:
-            cells = [row[0].ljust(widths[0])] + [row[k].rjust(widths[k]) for k in range(1, 4)]
-            lines.append("  ".join(cells).rstrip())
-        lines += [
-            "",
-            f"Cost: {result.cost!r} under {result.event.adjacency!r}; {result.label}.",
-            f"-: {result.why_no_intervals}.",
-        ]
-        if result.noise_dominated:
-            lines.append("Noise-dominated: the noise hides the weakest direction of the data, so a ridge was added.")
-        lines += [f"Note: {note}." for note in result.notes]
-        return "\n".join(lines)
-
-    __repr__ = __str__
+def _ratio(value: float, error: float) -> float:
+    if error > 0.0:
+        return value / error
+    return math.copysign(math.inf, value) if error == 0.0 and value != 0.0 else math.nan

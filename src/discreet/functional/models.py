@@ -1,59 +1,70 @@
-"""The scikit-learn estimators of the functional mechanism."""
+"""Linear regression by the functional mechanism, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from discreet import _checks
-from discreet.errors import AdjacencyMismatch, InvalidType
-from discreet.functional.gram import gram_of, plan_gram
-from discreet.functional.moments import Moments
-from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.grid import Coding, Layout
-from discreet.privacy.adjacency import check_adjacency
-from discreet.privacy.ledger import Ledger
-from discreet.privacy.release import release
-from discreet.tables.arrays import check_new_rows, check_rows, says_what_it_lacks
-from discreet.tables.selection import Selection
+from discreet.errors import InvalidType
+from discreet.functional.estimator import FunctionalEstimator
+from discreet.functional.objectives import SquaredObjective
+from discreet.functional.repair import warn_if_dominated
+from discreet.lattice.bounds import Interval
+from discreet.tables.arguments import says_what_it_lacks
+from discreet.tables.arrays import check_rows, check_target
+from discreet.tables.frame_rows import check_schema, number_target
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from discreet.functional.inference import RegressionResult
+    from discreet.functional.summary import Summary
+    from discreet.lattice.bounds import Box
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.ledger import Ledger
+    from discreet.tables.schema import Schema
 
 
-class FunctionalLinearRegression(RegressorMixin, BaseEstimator):
+class FunctionalLinearRegression(RegressorMixin, FunctionalEstimator, BaseEstimator):
     """Least squares from one noisy Gram matrix of (1, X, y).
 
     Parameters
     ----------
     budget : Pure, Approx, Zcdp or Gdp
         What one fit may cost.
-    x_bounds : Box
+    x_bounds : Box, optional
         The declared public range of every column of X, in its own units; cells outside are clipped.
-    y_bounds : Interval
+        Needed unless there is a `schema`.
+    y_bounds : Interval, optional
         The declared public range of y, in its own units; cells outside are clipped.
+        Needed unless the `schema` declares a column of y's name.
     adjacency : Replace or AddRemove
         Which data sets are neighbours; there is no default.
+    schema : Schema, optional
+        Declares the columns of a frame X by their names, instead of `x_bounds`: numbers, flags, and categories, which
+        become dummies without their first level (all levels for the first category of a model without intercept).
     fit_intercept : bool
         Whether the model has an intercept.
-    mechanism : {"auto", "wishart", "laplace", "gaussian"}
+    mechanism : {"auto", "wishart", "laplace", "l_inf", "gaussian", "paper", "paper_code"}
         The law of the noise; "auto" takes the Wishart difference for Pure, the symmetric Gaussian otherwise.
+        "paper" and "paper_code" are Zhang et al.'s printed sensitivity and their program's constants.
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (n_features,)
-        Coefficients, in units of y per unit of the column.
+    coef_ : ndarray of float64, shape (n_coefficients,)
+        Coefficients, in units of y per unit of the column; one a column of X, or a dummy where there is a schema.
     intercept_ : float
         In units of y; 0 without an intercept.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        What each coefficient belongs to, such as ``education[HS-grad]``.
     release_ : Release
         The noisy Gram matrix, its event, cost and adjacency, and whether its coins were the system's.
     moments_ : Moments
         The same release with its public grid.
     noise_dominated_ : bool
-        Whether the noise hides the weakest direction of the data.
+        Whether the noise hides the weakest direction of the data; `fit` then emits a NoiseDominatedWarning.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str, shape (n_features,)
@@ -92,16 +103,18 @@ class FunctionalLinearRegression(RegressorMixin, BaseEstimator):
         self,
         *,
         budget: Budget,
-        x_bounds: Box,
-        y_bounds: Interval,
         adjacency: Adjacency,
+        x_bounds: Box | None = None,
+        y_bounds: Interval | None = None,
+        schema: Schema | None = None,
         fit_intercept: bool = True,
         mechanism: str = "auto",
     ) -> None:
         self.budget = budget
+        self.adjacency = adjacency
         self.x_bounds = x_bounds
         self.y_bounds = y_bounds
-        self.adjacency = adjacency
+        self.schema = schema
         self.fit_intercept = fit_intercept
         self.mechanism = mechanism
 
@@ -111,8 +124,8 @@ class FunctionalLinearRegression(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of numbers, shape (n_rows, n_features)
-            The private features.
+        X : array-like or frame, shape (n_rows, n_features)
+            The private features: numbers, or with a `schema` a frame of declared columns.
         y : array-like of numbers, shape (n_rows,)
             The private target.
         ledger : Ledger or None
@@ -131,28 +144,23 @@ class FunctionalLinearRegression(RegressorMixin, BaseEstimator):
         ---------
         See the class.
         """
-        adjacency = self._declared_adjacency(ledger)
-        y_bounds = _interval(self.y_bounds)
-        x_bounds = _box(self.x_bounds, type(self).__name__)
-        fit_intercept = _checks.boolean(self.fit_intercept, "fit_intercept")
-        staged, rows = check_rows(self, X, y, may_be_empty=not adjacency.size_is_public)
-        layout = array_layout(rows.names, x_bounds, y_bounds, intercept=fit_intercept)
-        plan = plan_gram(
-            layout,
-            budget=self.budget,
-            adjacency=adjacency,
-            mechanism=self.mechanism,
-            size_is_public=adjacency.size_is_public,
-            statistic=gram_of(layout),
-        )
-        moments = Moments(layout, release(plan, rows, ledger))
-        answer = moments.least_squares(last_column_selection(layout))
-        self._take_shape(staged)
-        self.moments_ = moments
-        self.release_ = moments.release
-        self.coef_ = answer.coef
-        self.intercept_ = answer.intercept
-        self.noise_dominated_ = answer.repair.noise_dominated
+        adjacency = self._neighbours(ledger)
+        y_bounds = self._interval()
+        if self.schema is None:
+            if y_bounds is None:
+                raise InvalidType(
+                    f"{type(self).__name__} needs `y_bounds`, an Interval(lower, upper) with the public range of y."
+                )
+            objective = SquaredObjective(y_bounds=y_bounds)
+            estimator, rows = check_rows(self, X, y, may_be_empty=not adjacency.size_is_public)
+            staged = self._stage_arrays(estimator, rows, objective)
+        else:
+            schema = check_schema(self.schema)
+            target = number_target(check_target(self, y), schema, y_bounds)
+            objective = SquaredObjective(y_bounds=Interval(target.column.lower, target.column.upper))
+            staged = self._stage_frame(X, target, schema, objective, may_be_empty=not adjacency.size_is_public)
+        repair = self._release(staged, adjacency, ledger, labels_read=False)
+        warn_if_dominated(repair, stacklevel=3)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -160,29 +168,33 @@ class FunctionalLinearRegression(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of numbers, shape (n_rows, n_features)
-            Rows to predict for; a frame's columns must be those of the fit, in their order.
+        X : array-like or frame, shape (n_rows, n_features)
+            Rows to predict for; without a schema a frame's columns must be those of the fit, in their order, with one
+            they are found by name, and a row that lacks a cell whose policy is "drop" is predicted as NaN.
         """
-        rows = check_new_rows(self, X)
-        return np.asarray(rows @ self.coef_ + self.intercept_)
+        return self._linear_predictor(X)
 
-    def _declared_adjacency(self, ledger: Ledger | None) -> Adjacency:
-        adjacency = check_adjacency(self.adjacency)
-        if ledger is None:
-            return adjacency
-        if not isinstance(ledger, Ledger):
-            raise InvalidType(f"`ledger` must be a Ledger; found {type(ledger).__name__}.")
-        if ledger.adjacency not in {None, adjacency}:  # an audit's ledger takes any
-            raise AdjacencyMismatch(
-                f"The model promises {adjacency!r} and the ledger {ledger.adjacency!r}. Make them agree."
-            )
-        return adjacency
+    def result(self) -> RegressionResult:
+        """Return the regression as a result with standard errors, p-values and intervals where they are valid.
 
-    def _take_shape(self, staged: Any) -> None:
-        self.n_features_in_ = staged.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(staged, "feature_names_in_"):
-            self.feature_names_in_ = staged.feature_names_in_
+        Guarantee
+        ---------
+        Post-processing of the release: costs nothing.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        bounds = self.moments_.layout.codings[-1]
+        return self._result(SquaredObjective(y_bounds=Interval(bounds.lower, bounds.upper)))
+
+    def summary(self) -> Summary:
+        """Return the table that is printed: estimates, standard errors that count the privacy noise, intervals."""
+        return self.result().summary()
+
+    def _interval(self) -> Interval | None:
+        if self.y_bounds is None or isinstance(self.y_bounds, Interval):
+            return self.y_bounds
+        raise InvalidType(f"`y_bounds` must be an Interval(lower, upper); found {type(self.y_bounds).__name__}.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,42 +202,3 @@ class FunctionalLinearRegression(RegressorMixin, BaseEstimator):
         tags.non_deterministic = True
         tags.target_tags.required = True
         return tags
-
-
-def array_layout(names: tuple[str, ...], x_bounds: Box, y_bounds: Interval, *, intercept: bool) -> Layout:
-    """Return the public grid of a row (1, x, y) of arrays."""
-    box = x_bounds.for_columns(len(names))
-    make = Coding.centered if intercept else Coding.uncentered
-    codings = [make(low, high) for low, high in zip(box.lower, box.upper, strict=True)]
-    target = "y"
-    while target in names:
-        target += "_"
-    return Layout(names=(*names, target), codings=(*codings, make(y_bounds.lower, y_bounds.upper)), intercept=intercept)
-
-
-def last_column_selection(layout: Layout) -> Selection:
-    """Return the regression of a layout's last column on all the others."""
-    first = int(layout.intercept)
-    return Selection(
-        target=layout.names[-1],
-        target_index=layout.width - 1,
-        names=layout.names[:-1],
-        intercept=layout.intercept,
-        rows=np.eye(layout.width)[first:-1],
-    )
-
-
-def _box(value: Any, owner: str) -> Box:
-    if isinstance(value, Box):
-        return value
-    if isinstance(value, Interval):
-        raise InvalidType(
-            f"{owner} needs `x_bounds` for whole rows; Interval bounds one number. Use Box(lower=..., upper=...)."
-        )
-    raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(value).__name__}.")
-
-
-def _interval(value: Any) -> Interval:
-    if isinstance(value, Interval):
-        return value
-    raise InvalidType(f"`y_bounds` must be an Interval(lower, upper); found {type(value).__name__}.")

@@ -7,36 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import _files
-from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidData
-from discreet.functional.gram import GramEvent, NoisyGram, gram_of, noise_scale, plan_gram
+from discreet import _checks, _files
+from discreet.errors import InvalidArgument
+from discreet.functional.bootstrap import Bootstrap, public_seed
+from discreet.functional.gram import GramEvent, NoisyGram, gram_of, noise_scale, noise_variances, plan_gram
 from discreet.functional.inference import RegressionResult
-from discreet.functional.repair import Minimiser, adaptive_ridge
+from discreet.functional.least_squares import LeastSquares, Problem, own_rule
+from discreet.functional.neighbours import settle_adjacency
+from discreet.functional.repair import mean_predictor, warn_if_dominated
+from discreet.functional.sandwich import Uncertainty, sandwich, why_not_offered
+from discreet.functional.table_rows import TableRows
+from discreet.functional.tails import entry_kurtosis
 from discreet.lattice.grid import Layout
-from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.events import event_from_json
 from discreet.privacy.release import LABELS, Release, release
 from discreet.tables.design import Design
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
-    from discreet.tables.readers import Table
     from discreet.tables.schema import Schema
     from discreet.tables.selection import Selection
-
-
-@dataclass(frozen=True, eq=False)
-class LeastSquares:
-    """Coefficients in the user's units with the repair that led to them."""
-
-    coef: np.ndarray
-    intercept: float
-    repair: Minimiser
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +81,54 @@ class Moments:
         """Return the standard deviation of the noise in an off-diagonal entry of :meth:`gram`; public."""
         return noise_scale(_gram_event(self.release.event)) / 4.0**self.layout.bits
 
-    def regress(self, formula: str) -> RegressionResult:
+    def n_rows(self) -> float | None:
+        """Return the number of rows: public, else the release's own noisy count, else None; public either way."""
+        noisy = self.release.value
+        if noisy.n_rows is not None:
+            return float(noisy.n_rows)
+        return float(self.gram()[0, 0]) if self.layout.intercept else None
+
+    def entry_variances(self) -> np.ndarray:
+        """Return the variance of the noise in every entry of :meth:`gram`, shape (D, D); public."""
+        variances = noise_variances(_gram_event(self.release.event), self.layout) / 16.0**self.layout.bits
+        if self._corner_is_public:
+            variances[0, 0] = 0.0
+        return np.asarray(variances)
+
+    @property
+    def _corner_is_public(self) -> bool:
+        return self.layout.intercept and self.release.value.n_rows is not None
+
+    def mean(self, column: str) -> float:
+        """Return the mean of a released column, within its bounds: the prediction that is left where noise dominates.
+
+        *Guarantee.* Post-processing of the release: costs nothing.
+        """
+        if column not in self.names or not self.layout.intercept:
+            raise InvalidArgument(f"`column` must be one of a release with an intercept: {', '.join(self.names)}.")
+        place = self.names.index(column)
+        corner_std = float(np.sqrt(self.entry_variances()[0, 0]))
+        value = mean_predictor(self.gram(), self.layout.user_coding()[1 + place], noise_norm=2.0 * corner_std)
+        coding = self.layout.codings[place]
+        return min(max(value, coding.lower), coding.upper)
+
+    def regress(self, formula: str, *, repair: str | None = None, penalty: float = 0.0) -> RegressionResult:
         """Return the least-squares regression that `formula` names, read from the release.
 
         Parameters
         ----------
         formula : str
             Such as "income ~ age + hours"; target and terms must be among the released ones.
+        repair : {"adaptive", "paper", "paper_code"} or None
+            How the noisy quadratic is made convex; None for the mechanism's own rule, "adaptive" but for the paper's.
+        penalty : float
+            A ridge penalty on the coefficients of features scaled to [-1, 1] by their bounds, not on the intercept,
+            in units of the sum of squared residuals of the target scaled alike; at least 0.
 
         Returns
         -------
         RegressionResult
-            Estimates in the units of the columns.
+            Estimates in the units of the columns, with standard errors that count the privacy noise where valid.
 
         Raises
         ------
@@ -108,12 +139,44 @@ class Moments:
         ---------
         Post-processing of the release: costs nothing.
         """
+        selection = self._selected(formula)
+        answer = self.least_squares(selection, repair=repair, penalty=penalty)
+        warn_if_dominated(answer.repair)
+        return self._result(formula, selection, answer)
+
+    def ridge_path(
+        self, formula: str, penalties: Iterable[float], *, repair: str | None = None
+    ) -> tuple[RegressionResult, ...]:
+        """Return one regression a penalty, all from the one release.
+
+        Parameters
+        ----------
+        formula : str
+            As for :meth:`regress`.
+        penalties : iterable of float
+            Each at least 0; see :meth:`regress`.
+        repair : {"adaptive", "paper", "paper_code"} or None
+            As for :meth:`regress`.
+
+        Guarantee
+        ---------
+        Post-processing of the release: costs nothing, however long the path. A penalty that is chosen by its error
+        on private rows is not covered.
+        """
+        selection = self._selected(formula)
+        answers = [self.least_squares(selection, repair=repair, penalty=penalty) for penalty in penalties]
+        return tuple(self._result(formula, selection, answer) for answer in answers)
+
+    def _selected(self, formula: str) -> Selection:
         if self.design is None:
             raise InvalidArgument(
                 "These moments were released from arrays; a formula needs a release made with a schema."
             )
-        selection = self.design.select(formula)
-        answer = self.least_squares(selection)
+        return self.design.select(formula)
+
+    def _result(self, formula: str, selection: Selection, answer: LeastSquares) -> RegressionResult:
+        uncertainty = self.uncertainty(answer)
+        assert self.design is not None  # noqa: S101  (a selection was made from it)
         return RegressionResult(
             formula=formula,
             feature_names=selection.names,
@@ -126,33 +189,66 @@ class Moments:
             label=self.release.label,
             schema=self.design.schema,
             notes=self.release.notes,
+            penalty=answer.penalty,
+            uncertainty=uncertainty,
+            no_intervals=self.why_no_intervals(answer),
+            entry_std=self.noise_scale(),
+            bootstrap=None if uncertainty is None else self.bootstrap(answer, uncertainty),
         )
 
-    def least_squares(self, selection: Selection) -> LeastSquares:
+    def least_squares(self, selection: Selection, *, repair: str | None = None, penalty: float = 0.0) -> LeastSquares:
         """Return the repaired least-squares solution for features that are linear in the released columns.
 
         The features are scaled to [-1, 1] by their declared bounds, and centered where the model has an intercept,
-        before the ridge is added: the ridge then means the same for every unit of measurement.
+        before a penalty is added: it then means the same for every unit of measurement. The repair's ridge is added
+        on the release's own grid, where the noise is the same in every direction.
+
+        `repair` and `penalty` are as for :meth:`regress`.
         """
-        coding = self.layout.user_coding()
-        half_width = 2.0**self.layout.bits
-        largest = np.array(self.layout.entry_bounds, dtype=np.float64) / half_width
-        features, offsets, scales = _scaled(selection.rows @ coding, largest, centered=selection.intercept)
-        target = coding[selection.target_index][None, :]
-        target, target_offset, target_scale = _scaled(target, largest, centered=selection.intercept)
-        if selection.intercept:
-            features = np.vstack([np.eye(1, coding.shape[0]), features])
-        gram = self.gram()
-        spread = float(np.linalg.norm(features, 2)) ** 2 if features.size else 0.0
-        noise_norm = 2.0 * self.noise_scale() * np.sqrt(features.shape[0]) * spread
-        repair = adaptive_ridge(features @ gram @ features.T, features @ gram @ target[0], noise_norm=float(noise_norm))
-        solution = repair.solution
-        constant, slopes = (solution[0], solution[1:]) if selection.intercept else (0.0, solution)
-        coef = slopes * (target_scale[0] / scales)
-        intercept = (
-            float(target_offset[0] + target_scale[0] * constant - coef @ offsets) if selection.intercept else 0.0
+        added = _checks.finite_float(penalty, "penalty")
+        if not added >= 0.0:
+            raise InvalidArgument(f"`penalty` must be at least 0; found {added}.")
+        problem = Problem.of(selection, self.gram(), self.layout)
+        minimiser = problem.minimise(
+            rule=own_rule(self.release.event) if repair is None else repair,
+            penalty=added,
+            entry_std=self.noise_scale(),
+            entry_variances=self.entry_variances(),
         )
-        return LeastSquares(coef, intercept, repair)
+        coef, intercept = problem.user_parameters(minimiser.solution)
+        return LeastSquares(coef, intercept, minimiser, problem, added)
+
+    def uncertainty(self, answer: LeastSquares) -> Uncertainty | None:
+        """Return the covariance of an answer of :meth:`least_squares`, None where :meth:`why_no_intervals` says why.
+
+        Guarantee
+        ---------
+        Post-processing of the release: costs nothing. Derivation: docs/proofs/intervals.md.
+        """
+        n_rows = self.n_rows()
+        if n_rows is None or why_not_offered(answer, n_rows) is not None:
+            return None
+        return sandwich(
+            answer,
+            entry_variances=self.entry_variances(),
+            n_rows=n_rows,
+            entry_kurtosis=entry_kurtosis(_gram_event(self.release.event)),
+        )
+
+    def why_no_intervals(self, answer: LeastSquares) -> str | None:
+        """Return why an answer of :meth:`least_squares` has no valid interval, None where it has."""
+        return why_not_offered(answer, self.n_rows())
+
+    def bootstrap(self, answer: LeastSquares, uncertainty: Uncertainty) -> Bootstrap:
+        """Return what bootstrap intervals of an answer are drawn from; nothing is drawn yet."""
+        return Bootstrap(
+            answer=answer,
+            residual_variance=uncertainty.residual_variance / answer.problem.target_scale**2,
+            event=_gram_event(self.release.event),
+            layout=self.layout,
+            corner_is_public=self._corner_is_public,
+            seed=public_seed(self.release.value),
+        )
 
     def dumps(self) -> str:
         """Return the text of a moments file: strict JSON, nothing of the rows but the release."""
@@ -208,59 +304,6 @@ def _gram_event(event: Any) -> GramEvent:
     if isinstance(event, GramEvent):
         return event
     raise TypeError
-
-
-def _scaled(rows: np.ndarray, largest: np.ndarray, *, centered: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows over the grid scaled to at most 1 in size, the constants taken out, and the scales."""
-    rows = rows.copy()
-    offsets = np.zeros(rows.shape[0])
-    if centered:
-        offsets = rows[:, 0].copy()
-        rows[:, 0] = 0.0
-    scales = np.abs(rows) @ largest
-    scales[scales == 0.0] = 1.0
-    return rows / scales[:, None], offsets, scales
-
-
-class TableRows:
-    """The rows of a table, ready to be summed on the grid of a design."""
-
-    def __init__(
-        self, table: Table, design: Design, *, may_be_empty: bool, progress: Callable[[int], None] | None = None
-    ) -> None:
-        self._table = table
-        self._design = design
-        self._may_be_empty = may_be_empty
-        self._progress = progress
-        self._private_size = 0
-
-    def private_gram(self, layout: Layout) -> np.ndarray:
-        """Return the exact Gram matrix of the rows; one pass.
-
-        Raises
-        ------
-        InvalidData
-            If a cell is missing under policy "error", or the table is empty where its size is public.
-        """
-        from discreet.lattice.gram import GramSum
-
-        total = GramSum(layout)
-        self._private_size = 0
-        for block in self._table.blocks():
-            total.add(self._design.encode(block))
-            self._private_size += block.n_rows
-            if self._progress is not None:
-                self._progress(self._table.position)
-        if self._private_size == 0 and not self._may_be_empty:
-            raise InvalidData(
-                "The table has no rows, and under Replace() their number is public. "
-                "Read the right file, or declare AddRemove() if the number is private."
-            )
-        return total.gram
-
-    def private_size(self) -> int:
-        """Return the number of rows read."""
-        return self._private_size
 
 
 def release_moments(
@@ -328,6 +371,7 @@ def release_design(
     ledger: Ledger | None = None,
     adjacency: Adjacency | None = None,
     mechanism: str = "auto",
+    loss: str = "squared",
     progress: Callable[[int], None] | None = None,
 ) -> Moments:
     """Release the Gram matrix of a design; `release_moments` with a design that is already made."""
@@ -339,28 +383,10 @@ def release_design(
         budget=budget,
         adjacency=neighbours,
         mechanism=mechanism,
+        loss=loss,
         size_is_public=neighbours.size_is_public and not design.may_drop,
         statistic=gram_of(design.layout),
     )
     table = data if isinstance(data, Table) else open_table(data, design.schema, design.columns_needed)
     rows = TableRows(table, design, may_be_empty=not neighbours.size_is_public, progress=progress)
     return Moments(design.layout, release(plan, rows, ledger), design)
-
-
-def settle_adjacency(adjacency: Adjacency | None, ledger: Ledger | None, schema: Schema | None) -> Adjacency:
-    """Return the one adjacency that argument, ledger and schema speak of; refuse silence and contradiction."""
-    said = {
-        "adjacency": adjacency if adjacency is None else check_adjacency(adjacency),
-        "ledger": None if ledger is None else ledger.adjacency,
-        "schema": None if schema is None else schema.adjacency,
-    }
-    found = {where: value for where, value in said.items() if value is not None}
-    if not found:
-        raise InvalidArgument(
-            "No adjacency was named: give `adjacency` Replace() (n public) or AddRemove() (n private), "
-            "or declare it in the schema."
-        )
-    if len(set(found.values())) > 1:
-        words = ", ".join(f"{where} says {value!r}" for where, value in found.items())
-        raise AdjacencyMismatch(f"The adjacency is not one: {words}. Make them agree.")
-    return next(iter(found.values()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import itertools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Interval:
         object.__setattr__(self, "upper", high)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Box:
     """A declared public range of every column of a row.
 
@@ -70,23 +71,32 @@ class Box:
     lower, upper : float or array-like of shape (n_features,)
         Limits in the columns' own units, `lower < upper` in every column, all finite.
         A scalar holds for every column.
+    one_hot : sequence of slice
+        Blocks of columns that are the 0 and 1 dummies of one category, all of its levels or all but a reference,
+        such as ``[slice(3, 11)]``; at most one cell of a block is 1, so that a row is shorter than its box.
+        Their limits are 0 and 1.
+        A cell of a block counts as 1 where it is at least one half and as 0 otherwise, and of several ones in a record
+        only the first is kept: the declaration holds for every record, whatever stands in it.
 
     Raises
     ------
     InvalidArgument
-        If a limit is not finite or not below its partner; names the column's position.
+        If a limit is not finite or not below its partner, or a block is not usable; names the column's position.
 
     Examples
     --------
     >>> Box(lower=[0, 17], upper=[1, 90])
     Box(lower=(0.0, 17.0), upper=(1.0, 90.0))
+    >>> Box(lower=0, upper=1, one_hot=[slice(1, 4)]).for_columns(4).one_hot
+    ((1, 4),)
     """
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
-    broadcasts: bool = field(default=False, repr=False)
+    one_hot: tuple[tuple[int, int], ...]
+    broadcasts: bool
 
-    def __init__(self, *, lower: Any, upper: Any) -> None:
+    def __init__(self, *, lower: Any, upper: Any, one_hot: Any = ()) -> None:
         lows, highs = _limits(lower, "lower"), _limits(upper, "upper")
         width = max(len(lows), len(highs))
         if {len(lows), len(highs)} - {1, width}:
@@ -98,17 +108,56 @@ class Box:
         pairs = [check_limits(a, b, column=f"column {j}") for j, (a, b) in enumerate(zip(lows, highs, strict=True))]
         object.__setattr__(self, "lower", tuple(low for low, _ in pairs))
         object.__setattr__(self, "upper", tuple(high for _, high in pairs))
+        object.__setattr__(self, "one_hot", _blocks(one_hot))
         object.__setattr__(self, "broadcasts", scalar)
+        self._check_blocks()
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"slice({start}, {stop})" for start, stop in self.one_hot)
+        return f"Box(lower={self.lower}, upper={self.upper}" + (f", one_hot=[{blocks}])" if blocks else ")")
 
     def for_columns(self, n_columns: int) -> Box:
         """Return the box of `n_columns` columns: itself, or a scalar one spread out."""
-        if len(self.lower) == n_columns:
+        if len(self.lower) == n_columns and not self.broadcasts:
             return self
         if self.broadcasts:
-            return Box(lower=[self.lower[0]] * n_columns, upper=[self.upper[0]] * n_columns)
+            slices = [slice(*block) for block in self.one_hot]
+            return Box(lower=[self.lower[0]] * n_columns, upper=[self.upper[0]] * n_columns, one_hot=slices)
         raise InvalidArgument(
             f"`x_bounds` declares {len(self.lower)} columns; the data have {n_columns}. Declare one bound a column."
         )
+
+    def _check_blocks(self) -> None:
+        for start, stop in self.one_hot:
+            if not self.broadcasts and stop > len(self.lower):
+                raise InvalidArgument(
+                    f"`one_hot` has slice({start}, {stop}), and the Box has {len(self.lower)} columns."
+                )
+            columns = slice(0, 1) if self.broadcasts else slice(start, stop)
+            if {*self.lower[columns]} != {0.0} or {*self.upper[columns]} != {1.0}:
+                raise InvalidArgument(
+                    f"Columns {start} to {stop - 1} of a `one_hot` block must have the limits 0 and 1; found others. "
+                    "Give `lower` and `upper` one entry a column."
+                )
+
+
+def _blocks(values: Any) -> tuple[tuple[int, int], ...]:
+    """Return blocks of columns as pairs (start, stop), in order; refuse what is no block and what overlaps."""
+    if isinstance(values, (str, bytes, slice)) or not hasattr(values, "__iter__"):
+        raise InvalidType("`one_hot` must be a sequence of slices, such as [slice(3, 11)].")
+    blocks = []
+    for value in values:
+        if not isinstance(value, slice):
+            raise InvalidType(f"`one_hot` must hold slices, such as slice(3, 11); found {type(value).__name__}.")
+        if value.step not in {None, 1}:
+            raise InvalidArgument("A slice of `one_hot` must have no step; the columns of a block stand side by side.")
+        start = _checks.integer(value.start, "one_hot", low=0)
+        blocks.append((start, _checks.integer(value.stop, "one_hot", low=start + 1)))
+    blocks.sort()
+    for (_, stop), (start, _) in itertools.pairwise(blocks):
+        if start < stop:
+            raise InvalidArgument(f"Blocks of `one_hot` must not overlap; two of them hold column {start}.")
+    return tuple(blocks)
 
 
 def _limits(values: Any, name: str) -> list[Any]:

@@ -168,7 +168,14 @@ class GramSum:
         return self._sum.total()
 
 
-def gram_of_arrays(X: Any, y: Any, layout: Layout, *, block_rows: int | None = None) -> tuple[NDArray[np.int64], bool]:
+def gram_of_arrays(
+    X: Any,
+    y: Any,
+    layout: Layout,
+    *,
+    one_hot: tuple[tuple[int, int], ...] = (),
+    block_rows: int | None = None,
+) -> tuple[NDArray[np.int64], bool]:
     """Return the exact Gram matrix of arrays on a grid, and whether every cell was finite.
 
     Parameters
@@ -180,6 +187,8 @@ def gram_of_arrays(X: Any, y: Any, layout: Layout, *, block_rows: int | None = N
         The last grid column, where it is kept apart.
     layout : Layout
         The public grid of a row; one coding a column of `X`, then one for `y`.
+    one_hot : tuple of (start, stop)
+        Blocks of columns of `X` in which a row is to have at most one 1, see `keep_first`.
     block_rows : int, optional
         Rows worked on at a time; it changes the speed and nothing else.
 
@@ -215,7 +224,7 @@ def gram_of_arrays(X: Any, y: Any, layout: Layout, *, block_rows: int | None = N
     n_rows, n_columns = private_x.shape
     _check_shapes(private_x, private_y, layout)
     rows = min(_rows_a_block(layout, block_rows), max(n_rows, 1))
-    columns = _Columns(private_x, layout.codings[:n_columns], rows)
+    columns = _Columns(private_x, layout.codings[:n_columns], rows, one_hot)
     sides = _Sides(private_y, layout, rows)
     most = largest_block(layout)
     inner, outer = _ExactGram(n_columns, most), _ExactGram(sides.width, most)
@@ -239,11 +248,15 @@ def gram_of_arrays(X: Any, y: Any, layout: Layout, *, block_rows: int | None = N
 class _Columns:
     """The columns of an array, coded block after block into one scratch array, along the array's own memory layout."""
 
-    def __init__(self, X: NDArray[Any], codings: tuple[Coding, ...], rows: int) -> None:
+    def __init__(
+        self, X: NDArray[Any], codings: tuple[Coding, ...], rows: int, one_hot: tuple[tuple[int, int], ...]
+    ) -> None:
         self._by_rows = abs(X.strides[0]) >= abs(X.strides[1])
         self._source = X if self._by_rows else X.T
-        # In place on the caller's memory where that is flat; else a copy, cast to float64, comes first.
-        self._flat = self._by_rows and X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned
+        self._one_hot = one_hot
+        # Read from the caller's memory where that is flat; else a copy, cast to float64, comes first.
+        flat = self._by_rows and X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned
+        self._flat = flat and not one_hot
         self._scratch = np.empty(rows * len(codings))
         fields = ("center", "scale", "lowest", "highest")
         self._constants = [self._spread([getattr(coding, name) for coding in codings], rows) for name in fields]
@@ -268,10 +281,25 @@ class _Columns:
             raw = block
         if not all_finite(raw.reshape(-1)):
             return False
+        for first, last in self._one_hot:
+            keep_first(block[:, first:last] if self._by_rows else block[first:last].T)
         constants = [value if isinstance(value, float) else value[cut] for value in self._constants]
         quantize(raw, *constants, out=block)
         self.codes = block.T if self._by_rows else block
         return True
+
+
+def keep_first(cells: NDArray[np.float64]) -> None:
+    """Make of every row of `cells`, shape (n, k), dummies of one category, in place: at most one 1, the rest 0.
+
+    A cell counts as 1 where it is at least one half, and of several ones only the first is kept.
+    Total, and a function of the row alone: whatever stands in a record, it has at most one 1 in the block.
+    """
+    seen = np.zeros(len(cells), dtype=bool)
+    for column in cells.T:
+        hot = column >= 0.5
+        np.greater(hot, seen, out=column, casting="unsafe")
+        np.logical_or(seen, hot, out=seen)
 
 
 class _Sides:

@@ -32,8 +32,11 @@ def quantize(
     Infinities on the way (a huge cell times a large scale) are clipped like any other; NaN stays NaN.
     The caller has turned floating-point warnings off, since a private value must not cause one.
     """
-    np.subtract(raw, center, out=out)
-    np.multiply(out, scale, out=out)
+    if isinstance(center, float) and center == 0.0:  # taking 0 away changes no double, not even -0
+        np.multiply(raw, scale, out=out)
+    else:
+        np.subtract(raw, center, out=out)
+        np.multiply(out, scale, out=out)
     np.add(out, 0.5, out=out)
     np.floor(out, out=out)
     if isinstance(lowest, np.ndarray) or isinstance(highest, np.ndarray):

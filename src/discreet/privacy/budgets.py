@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.privacy.roots import rational_root, root_up
 
-# Where a root of a rational is no rational it is rounded up to this many significant bits.
-_ROOT_BITS = 97
+if TYPE_CHECKING:
+    from discreet.privacy.tradeoff import TradeoffFunction
 
 
 class _Currency:
@@ -85,6 +85,20 @@ class _Currency:
             return NotImplemented
         return other.__lt__(self)
 
+    def tradeoff(self) -> TradeoffFunction:
+        """Return how well two neighbours can be told apart by any release of this cost.
+
+        The curve answers `beta(alpha)`, `delta(epsilon)` and `epsilon(delta)`, each rounded to the safe side.
+        """
+        # Curves are imported when somebody asks: a budget is a plain value, and most never draw one.
+        return self._curve()
+
+    def _curve(self) -> TradeoffFunction:
+        from discreet.privacy.tradeoff_families import EpsilonDelta
+
+        epsilon, delta = (*self.coordinates, Fraction(0))[:2]
+        return EpsilonDelta(epsilon=epsilon, delta=delta)
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={getattr(self, name)}" for name in self.fields)
         return f"{type(self).__name__}({inside})"
@@ -115,6 +129,10 @@ class Pure(_Currency):
 
     def __init__(self, *, epsilon: Any) -> None:
         object.__setattr__(self, "epsilon", _checks.exact_nonnegative(epsilon, "epsilon"))
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the least delta at `epsilon` >= 0, rounded up; a float for a float, see `TradeoffFunction.delta`."""
+        return self.tradeoff().delta(epsilon)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -147,7 +165,7 @@ class Approx(_Currency):
 
     def __init__(self, *, epsilon: Any, delta: Any) -> None:
         object.__setattr__(self, "epsilon", _checks.exact_nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", check_delta(delta))
+        object.__setattr__(self, "delta", _checks.exact_delta(delta))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -177,6 +195,19 @@ class Zcdp(_Currency):
     def __init__(self, *, rho: Any) -> None:
         object.__setattr__(self, "rho", _checks.exact_nonnegative(rho, "rho"))
 
+    def _curve(self) -> TradeoffFunction:
+        from discreet.privacy.concentrated_curve import ConcentratedCurve
+
+        return ConcentratedCurve(self.rho)
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the least delta at `epsilon` >= 0, rounded up; a float for a float, see `TradeoffFunction.delta`."""
+        return self.tradeoff().delta(epsilon)
+
+    def epsilon(self, delta: Any) -> Any:
+        """Return the least epsilon at `delta`, rounded up; a float for a float, see `TradeoffFunction.epsilon`."""
+        return self.tradeoff().epsilon(delta)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Gdp(_Currency):
@@ -201,6 +232,8 @@ class Gdp(_Currency):
     Gdp(mu=1/2)
     >>> Gdp(mu=1) + Gdp(mu=1)
     Gdp.from_squared(2)
+    >>> round(Gdp(mu=1).delta(1.0), 6)
+    0.126937
     """
 
     fields: ClassVar[tuple[str, ...]] = ("mu_squared",)
@@ -225,11 +258,23 @@ class Gdp(_Currency):
     @property
     def mu(self) -> Fraction:
         """The root of `mu_squared`: exact where it is rational, else rounded up by at most 2**-96 of itself."""
-        exact = _rational_root(self.mu_squared)
-        return _root_rounded_up(self.mu_squared) if exact is None else exact
+        return root_up(self.mu_squared)
+
+    def _curve(self) -> TradeoffFunction:
+        from discreet.privacy.tradeoff_families import GaussianCurve
+
+        return GaussianCurve(self.mu_squared)
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the least delta at `epsilon` >= 0, rounded up; a float for a float, see `TradeoffFunction.delta`."""
+        return self.tradeoff().delta(epsilon)
+
+    def epsilon(self, delta: Any) -> Any:
+        """Return the least epsilon at `delta`, rounded up; a float for a float, see `TradeoffFunction.epsilon`."""
+        return self.tradeoff().epsilon(delta)
 
     def __repr__(self) -> str:
-        exact = _rational_root(self.mu_squared)
+        exact = rational_root(self.mu_squared)
         return f"Gdp.from_squared({self.mu_squared})" if exact is None else f"Gdp(mu={exact})"
 
 
@@ -237,27 +282,6 @@ Budget = Pure | Approx | Zcdp | Gdp
 Currency = type[Pure] | type[Approx] | type[Zcdp] | type[Gdp]
 CURRENCIES: dict[str, Currency] = {"Pure": Pure, "Approx": Approx, "Zcdp": Zcdp, "Gdp": Gdp}
 _EXAMPLES = "Pure(epsilon=...), Approx(epsilon=..., delta=...), Zcdp(rho=...) or Gdp(mu=...)"
-
-
-def _rational_root(square: Fraction) -> Fraction | None:
-    root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
-    return root if root * root == square else None
-
-
-def _root_rounded_up(square: Fraction) -> Fraction:
-    # Scaled by 4**shift the integer part has twice as many bits as the root shall have.
-    magnitude = square.numerator.bit_length() - square.denominator.bit_length()
-    shift = _ROOT_BITS + 1 - magnitude // 2
-    scaled = square * Fraction(4) ** shift
-    return Fraction(isqrt(-(-scaled.numerator // scaled.denominator) - 1) + 1) / Fraction(2) ** shift
-
-
-def check_delta(delta: Any) -> Fraction:
-    """Return `delta` as an exact rational in [0, 1)."""
-    number = _checks.exact(delta, "delta")
-    if 0 <= number < 1:
-        return number
-    raise InvalidArgument(f"`delta` must satisfy 0 <= delta < 1; found {number}.")
 
 
 def check_value(value: object, name: str = "budget") -> Budget:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
 from discreet.privacy import enclosures
-from discreet.privacy.budgets import check_delta
 from discreet.privacy.enclosures import Interval, arithmetic, enclose, log_of
 from discreet.privacy.gaussian_accounting import SMALLEST_DELTA, log_limits, positive_delta
 
@@ -149,7 +148,7 @@ def zcdp_rho(*, epsilon: Any, delta: Any) -> Fraction:
     >>> round(float(zcdp_rho(epsilon=1, delta=1e-5)), 5)
     0.03056
     """
-    return _rho_of(_checks.exact_nonnegative(epsilon, "epsilon"), check_delta(delta))
+    return _rho_of(_checks.exact_nonnegative(epsilon, "epsilon"), _checks.exact_delta(delta))
 
 
 @lru_cache(maxsize=1024)

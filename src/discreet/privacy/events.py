@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet import _checks
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 _KINDS: dict[str, type[Event]] = {}
+
+# Kinds that live in modules of their own, imported when a file names one.
+_MODULES = {
+    "gaussian-steps": "descent_events",
+    "selected-steps": "descent_events",
+    "perturbed-objective": "perturbation_events",
+    "two-stage": "perturbation_events",
+    "perturbed-minimizer": "perturbation_events",
+    "frank-wolfe": "perturbation_events",
+    "repeated": "repeated_events",
+    "private-search": "search_events",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +131,7 @@ class Event(ABC):
         costs = []
         for known in (self.price, self.budget):
             try:
-                costs.append(convert(known, wanted, delta=getattr(self.budget, "delta", None)))
+                costs.append(convert(known, wanted, delta=_delta_of(self.budget)))
             except (NoSoundConversion, InvalidArgument):  # without a delta, or without a theorem
                 continue
         if costs:
@@ -171,6 +184,8 @@ def event_from_json(document: object) -> Event:
         If the kind or a field is unknown, a field is missing or unusable, or the price exceeds the budget.
     """
     kind = document.get("kind") if isinstance(document, dict) else None
+    if isinstance(kind, str) and kind in _MODULES:
+        import_module(f"discreet.privacy.{_MODULES[kind]}")
     event = _KINDS.get(kind) if isinstance(kind, str) else None
     if event is None or not isinstance(document, dict):
         raise InvalidArgument(
@@ -180,12 +195,16 @@ def event_from_json(document: object) -> Event:
     return event._from_fields({name: value for name, value in document.items() if name != "kind"})  # noqa: SLF001
 
 
+def _delta_of(budget: Budget) -> Fraction | None:
+    return budget.delta if isinstance(budget, Approx) else None
+
+
 def _within(price: Budget, budget: Budget) -> bool:
     """Whether a release of this price keeps the promise `budget`."""
     if isinstance(price, Gdp) and isinstance(budget, Approx):
         # The curve once more, the other way round: what a calibrated mechanism used is what is compared with.
         return price.mu_squared <= gaussian_mu(epsilon=budget.epsilon, delta=budget.delta) ** 2
-    return convert(price, type(budget), delta=getattr(budget, "delta", None)) <= budget
+    return convert(price, type(budget), delta=_delta_of(budget)) <= budget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +249,95 @@ class LaplaceEvent(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CoefficientLaplaceEvent(Event):
+    """Laplace noise on the coefficients of a polynomial objective of degree two.
+
+    A row `v` has the coefficients `f g_i g_j v_i v_j` for every ordered pair (i, j): for "squared" f and g are 1; for
+    "logistic", labels -1 and 1, f is 1/8 and g is 1, but 2 for the target.
+
+    Parameters
+    ----------
+    sensitivity, scale : int or Fraction
+        Largest L1 distance of the ordered coefficients on two neighbours; scale of the noise on every coefficient.
+    loss : {"squared", "logistic"}
+        Which objective.
+    form : {"merged", "averaged"}
+        One draw a monomial, on the sum of its ordered coefficients; or one an ordered pair of features, averaged.
+    target : int
+        Which column of the matrix is the target, from 0; products with it are merged in either form.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = sensitivity / scale. Proof: docs/proofs/paper_modes.md.
+    Source: Zhang et al. 2012, Algorithm 1 ("merged"); their program ("averaged").
+    """
+
+    kind: ClassVar[str] = "coefficient-laplace"
+
+    sensitivity: Fraction
+    scale: Fraction
+    loss: str
+    form: str
+    target: int
+
+    def _check_numbers(self) -> None:
+        target = _checks.whole(self.target, "target", low=0)
+        if not (len(self.shape) == 2 and self.shape[0] == self.shape[1] > target):
+            raise InvalidArgument(f"`target` must be a column of a square `shape`; found {target} of {self.shape}.")
+        self._set(
+            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
+            scale=_checks.exact_positive(self.scale, "scale"),
+            loss=_checks.one_of(self.loss, "loss", ("squared", "logistic")),
+            form=_checks.one_of(self.form, "form", ("merged", "averaged")),
+            target=target,
+        )
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = sensitivity / scale."""
+        return Pure(epsilon=self.sensitivity / self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KNormEvent(Event):
+    """L-infinity K-norm noise: gauge = the largest entry in units of its half-width; rounded to the grid.
+
+    Parameters
+    ----------
+    sensitivity, rate : int or Fraction
+        Largest gauge of the difference of two neighbours; the noise has a density proportional to exp(-rate * gauge).
+    half_width : int or Fraction
+        The largest half-width of an entry, in grid units, greater than 0.
+    dimension : int
+        How many distinct entries have noise, at least 1: those whose half-width is not 0.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = sensitivity * rate. Proof: docs/proofs/k_norm.md
+    """
+
+    kind: ClassVar[str] = "k-norm"
+
+    sensitivity: Fraction
+    rate: Fraction
+    half_width: Fraction
+    dimension: int
+
+    def _check_numbers(self) -> None:
+        self._set(
+            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
+            rate=_checks.exact_positive(self.rate, "rate"),
+            half_width=_checks.exact_positive(self.half_width, "half_width"),
+            dimension=_checks.whole(self.dimension, "dimension", low=1),
+        )
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = sensitivity * rate."""
+        return Pure(epsilon=self.sensitivity * self.rate)
+
+
+@dataclass(frozen=True, kw_only=True)
 class WishartEvent(Event):
     """A difference of two Wishart matrices on a Gram matrix, rounded to the grid.
 
@@ -252,10 +360,8 @@ class WishartEvent(Event):
     theta: Fraction
 
     def _check_numbers(self) -> None:
-        norm = _checks.exact_positive(self.row_norm_squared, "row_norm_squared")
-        if norm.denominator != 1:
-            raise InvalidArgument(f"`row_norm_squared` must be a whole number; found {norm}.")
-        self._set(row_norm_squared=int(norm), theta=_checks.exact_positive(self.theta, "theta"))
+        norm = _checks.whole(self.row_norm_squared, "row_norm_squared", low=1)
+        self._set(row_norm_squared=norm, theta=_checks.exact_positive(self.theta, "theta"))
 
     @property
     def price(self) -> Pure:

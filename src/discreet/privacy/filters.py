@@ -15,10 +15,13 @@ from discreet import _checks
 from discreet.errors import BudgetExceeded, InvalidArgument
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_budget
+from discreet.privacy.enclosures import round_up
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+# Python writes no whole number of more than 4300 digits.
+_MOST_BITS = 14_000
 COMPOSITIONS = ("auto", "sum", "zcdp", "gdp")
 # What each composition can hold; "auto" takes the first.
 _ALLOWED: dict[Currency, tuple[str, ...]] = {
@@ -51,6 +54,16 @@ class Filter:
     def currency(self) -> Currency:
         """The currency that is summed."""
         return type(self.limit)
+
+    def price(self, asked: Budget, cost: Budget) -> Budget:
+        """Return what is charged: what was asked, exactly, or a converted cost, rounded up to 128 bits where longer.
+
+        Limits have 96 bits at most, so a cost that is within one stays within it.
+        """
+        if cost == asked:
+            return cost
+        short = (x if x.denominator.bit_length() <= 129 else round_up(x, 128) for x in cost.coordinates)
+        return self.currency.from_coordinates(tuple(short))
 
     def left(self, spent: Budget) -> Budget:
         """Return what is left of the limit, exactly."""
@@ -88,6 +101,11 @@ class Filter:
         """
         after = spent + cost
         if after <= self.limit:
+            if any(number.denominator.bit_length() > _MOST_BITS for number in after.coordinates):
+                raise InvalidArgument(
+                    f"Cannot charge {_short(asked)}: the exact sum of this ledger would have too many digits to be "
+                    "written down. Ask for budgets with short fractions, such as one decimal each."
+                )
             return after
         price = "" if asked == cost else f", which costs {_amount(cost)}"
         raise BudgetExceeded(

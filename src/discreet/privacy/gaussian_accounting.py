@@ -21,8 +21,8 @@ from typing import Any
 from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.privacy import enclosures
-from discreet.privacy.budgets import Gdp, check_delta
 from discreet.privacy.enclosures import Interval, arithmetic, enclose, ends, mills
+from discreet.privacy.roots import root_up
 
 # Smaller probabilities are told as this one, the smallest positive double: rounded up, and never 0 as a float.
 SMALLEST_DELTA = Fraction(1, 2**1074)
@@ -146,7 +146,7 @@ def gaussian_epsilon(*, delta: Any, mu: Any) -> Fraction:
 
 def positive_delta(delta: Any) -> Fraction:
     """Return `delta` as an exact rational with 0 < delta < 1."""
-    number = check_delta(delta)
+    number = _checks.exact_delta(delta)
     if number > 0:
         return number
     raise InvalidArgument("`delta` must be greater than 0: noise of unbounded likelihood ratio has no finite epsilon.")
@@ -164,7 +164,7 @@ def epsilon_of(delta: Fraction, mu_squared: Fraction) -> Fraction:
 
     if suffices(Fraction(0)):
         return Fraction(0)
-    mu = Gdp.from_squared(mu_squared).mu
+    mu = root_up(mu_squared)
 
     def step(epsilon: Fraction) -> Fraction:
         log_delta = log_delta_limits(epsilon, mu_squared)[1]
@@ -173,7 +173,7 @@ def epsilon_of(delta: Fraction, mu_squared: Fraction) -> Fraction:
         return (log_delta - target) / Fraction(slope)
 
     # The printed lemma of Bun and Steinke is above the truth, and from there Newton's method falls monotonically.
-    start = mu_squared / 2 + mu * Gdp.from_squared(-2 * target).mu
+    start = mu_squared / 2 + mu * root_up(-2 * target)
     return enclosures.certified(enclosures.newton(step, start), suffices, upward=True)
 
 
@@ -198,7 +198,7 @@ def gaussian_mu(*, epsilon: Any, delta: Any) -> Fraction:
     >>> round(float(gaussian_mu(epsilon=1, delta=1e-5)), 5)
     0.26805
     """
-    return mu_of(_checks.exact_nonnegative(epsilon, "epsilon"), check_delta(delta))
+    return mu_of(_checks.exact_nonnegative(epsilon, "epsilon"), _checks.exact_delta(delta))
 
 
 @lru_cache(maxsize=1024)
@@ -217,8 +217,8 @@ def mu_of(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     # Two lower limits of the truth, from where Newton's method climbs monotonically: the lemma of Bun and Steinke,
     # and delta(epsilon, mu) <= delta(0, mu) <= mu / sqrt(2 pi).
-    root = Gdp.from_squared(-2 * target).mu
-    start = max(2 * epsilon / (Gdp.from_squared(-2 * target + 2 * epsilon).mu + root), 2 * delta)
+    root = root_up(-2 * target)
+    start = max(2 * epsilon / (root_up(-2 * target + 2 * epsilon) + root), 2 * delta)
     guess = enclosures.newton(step, start)
     return enclosures.certified(guess, suffices, upward=False, bits=enclosures.PARAMETER_BITS)
 
@@ -248,6 +248,6 @@ def mu_of_pure(epsilon: Fraction) -> Fraction:
         return (limit(half_mu) - target) * ratio
 
     # Phi(-x) <= exp(-x**2 / 2) / 2, so the root of 2 epsilon is above the truth.
-    start = Gdp.from_squared(2 * epsilon).mu
+    start = root_up(2 * epsilon)
     half = enclosures.certified(enclosures.newton(step, start), lambda x: limit(x) <= target, upward=True)
     return 2 * half

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -13,8 +12,9 @@ from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType, Led
 from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Adjacency, adjacency_from_name, check_adjacency
 from discreet.privacy.budgets import Approx, Budget, Pure, check_budget, to_json
-from discreet.privacy.events import Event, event_from_json
+from discreet.privacy.events import Event
 from discreet.privacy.filters import Filter, filter_for
+from discreet.privacy.ledger_entries import Entry, entries_of, frame_of
 from discreet.privacy.ledger_store import (
     FileOnFirstCharge,
     FileStore,
@@ -26,35 +26,13 @@ from discreet.privacy.ledger_store import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import pandas as pd
+
+    from discreet.privacy.tradeoff import TradeoffFunction
 
 PRIVATE = "private"
 TEST_SEED = "not private: test seed"
 AUDIT = "not private: audit"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One charge.
-
-    Parameters
-    ----------
-    number : int
-        Position in the ledger, from 1.
-    time : datetime
-        When it was charged, in UTC.
-    event : Event
-        What was released.
-    cost : Budget
-        What it cost, in the currency in which the ledger sums.
-    """
-
-    number: int
-    time: datetime
-    event: Event
-    cost: Budget
 
 
 class Ledger:
@@ -236,9 +214,36 @@ class Ledger:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All charges, oldest first."""
-        return tuple(
-            Entry(row.number, row.time, event_from_json(json.loads(row.event)), row.cost) for row in self._store.rows()
-        )
+        return entries_of(self._store.rows())
+
+    def tradeoff(self, *, of: str = "total") -> TradeoffFunction | None:
+        """Return how well two neighbours can be told apart from all releases of this ledger, as a curve.
+
+        The curve is that of one number in the currency that is summed, never one composed of the entries: these were
+        chosen after seeing outputs, and a composed curve would promise too much.
+
+        Parameters
+        ----------
+        of : {"total", "spent"}
+            "total" is the promise, whatever is still charged. "spent" is book-keeping: a promise only where the
+            budgets spent so far were fixed before the first release.
+
+        Returns
+        -------
+        TradeoffFunction or None
+            None for an audit, which promises nothing.
+
+        Examples
+        --------
+        >>> from discreet.privacy.adjacency import Replace
+        >>> from discreet.privacy.budgets import Gdp
+        >>> Ledger(total=Gdp(mu=1), adjacency=Replace()).tradeoff().power(0.05) < 0.26
+        True
+        """
+        part = _checks.one_of(of, "of", ("total", "spent"))
+        if self._filter is None:
+            return None
+        return (self._filter.limit if part == "total" else self._store.spent()).tradeoff()
 
     def quote(self, event: Event) -> Budget:
         """Return what a release would cost, or raise as `charge` would; nothing is spent.
@@ -299,7 +304,9 @@ class Ledger:
                 f"The release speaks of {event.adjacency!r} and the ledger of {self._adjacency!r}. "
                 "Use one `adjacency` for both: what one record means must be the same throughout a ledger."
             )
-        return event.budget if self._filter is None else event.cost_in(self._filter.currency)
+        if self._filter is None:
+            return event.budget
+        return self._filter.price(event.budget, event.cost_in(self._filter.currency))
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole ledger as plain JSON, its numbers as exact texts."""
@@ -328,18 +335,7 @@ class Ledger:
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ModuleNotFoundError:
-            pd = None
-        if pd is None:
-            raise ImportError("`to_frame` needs pandas, which is no dependency of discreet: pip install pandas.")
-        columns = ["number", "time", "kind", "statistic", "shape", "budget", "cost"]
-        rows = [
-            (e.number, e.time, e.event.kind, e.event.statistic, e.event.shape, repr(e.event.budget), repr(e.cost))
-            for e in self.entries
-        ]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(self.entries)
 
     def __repr__(self) -> str:
         if self._filter is None:

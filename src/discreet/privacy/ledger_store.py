@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.errors import DiscreetError, InvalidArgument, LedgerUnusable
 from discreet.privacy.budgets import Budget, budget_from_json, to_json
@@ -143,6 +145,8 @@ class FileStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        # What was read last: as it stands in the file, as entries, and their sum.
+        self._known: tuple[list[tuple[Any, ...]], tuple[Row, ...], Budget | None] = ([], (), None)
 
     @classmethod
     def create(cls, path: Path, terms: Terms, nothing: Budget) -> bool:
@@ -248,13 +252,8 @@ class FileStore:
         books = connection.execute("SELECT n_entries, spent, spending_limit FROM ledger").fetchall()
         try:
             ((n_entries, noted, limit),) = books
-            rows = tuple(
-                Row(n, datetime.fromisoformat(time), event, budget_of(cost)) for n, time, event, cost in stored
-            )
             most = budget_of(limit)
-            total = type(most).zero()
-            for row in rows:
-                total += row.cost
+            rows, total = self._read(stored, type(most).zero())
             numbers = [row.number for row in rows]
             sound = total == budget_of(noted) and total <= most and numbers == list(range(1, n_entries + 1))
         except (ValueError, TypeError, InvalidArgument):
@@ -262,6 +261,20 @@ class FileStore:
         if sound:
             return rows, total
         raise self._unusable("its entries do not add up to what it noted as spent")
+
+    def _read(self, stored: list[tuple[Any, ...]], nothing: Budget) -> tuple[tuple[Row, ...], Budget]:
+        """Return entries and their sum; what is still as it was read before, letter by letter, is not read again."""
+        before, rows, total = self._known
+        if total is None or type(total) is not type(nothing) or stored[: len(before)] != before:
+            rows, total = (), nothing
+        new = tuple(
+            Row(number, datetime.fromisoformat(time), event, budget_of(cost))
+            for number, time, event, cost in stored[len(rows) :]
+        )
+        if new:
+            rows, total = rows + new, total + sum_of([row.cost for row in new])
+        self._known = (stored, rows, total)
+        return rows, total
 
     def _unusable(self, reason: str) -> DiscreetError:
         return LedgerUnusable(
@@ -315,9 +328,33 @@ def budget_text(budget: Budget) -> str:
     return json.dumps(to_json(budget))
 
 
+@lru_cache(maxsize=4096)
 def budget_of(text: str) -> Budget:
     """Return the budget that `budget_text` wrote."""
     return budget_from_json(json.loads(text))
+
+
+def sum_of(costs: list[Budget]) -> Budget:
+    """Return the exact sum of budgets of one currency, at least one.
+
+    Whole numbers are added over each denominator, and the few sums that are left two by two, so that many different
+    denominators are multiplied only once.
+    """
+    columns = zip(*(cost.coordinates for cost in costs), strict=True)
+    if len({type(cost) for cost in costs}) > 1:
+        raise InvalidArgument("Costs of one ledger must be of one currency.")
+    return type(costs[0]).from_coordinates(tuple(_sum(column) for column in columns))
+
+
+def _sum(numbers: tuple[Fraction, ...]) -> Fraction:
+    numerators: dict[int, int] = {}
+    for number in numbers:
+        numerators[number.denominator] = numerators.get(number.denominator, 0) + number.numerator
+    sums = [Fraction(numerator, denominator) for denominator, numerator in sorted(numerators.items())]
+    while len(sums) > 1:
+        paired = [a + b for a, b in zip(sums[::2], sums[1::2], strict=False)]
+        sums = paired + sums[len(paired) * 2 :]
+    return sums[0]
 
 
 def _flush(path: Path) -> None:

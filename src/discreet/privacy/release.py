@@ -16,19 +16,22 @@ is sound:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from discreet.errors import InvalidType
+from discreet.errors import AdjacencyMismatch, InvalidType
+from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget
 from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
 
 if TYPE_CHECKING:
     from discreet.lattice.coins import Coins
-    from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.events import Event
 
-LABELS = (PRIVATE, TEST_SEED, AUDIT)
+# The one thing that a fit may learn from private rows without a charge, where its owner says so by declaring nothing.
+CLASS_LABELS = "not private: class labels"
+LABELS_READ = "class labels were read from y"
+LABELS = (PRIVATE, TEST_SEED, AUDIT, CLASS_LABELS)
 
 D_contra = TypeVar("D_contra", contravariant=True)
 S = TypeVar("S")
@@ -64,7 +67,8 @@ class Release(Generic[V]):
     event : Event
         What was done, under which adjacency, for which budget.
     label : str
-        "private", "not private: test seed" or "not private: audit".
+        "private", "not private: test seed", "not private: audit", or "not private: class labels" where a classifier
+        read its classes from the rows.
     notes : tuple of str
         What else a reader must know, one sentence each.
     """
@@ -86,8 +90,34 @@ class Release(Generic[V]):
 
     @property
     def is_private(self) -> bool:
-        """Whether the coins were the system's and a total stood behind them."""
+        """Whether the coins were the system's, a total stood behind them, and nothing was read from the rows beside."""
         return self.label == PRIVATE
+
+
+def check_payer(ledger: Ledger | None, adjacency: Any) -> Adjacency:
+    """Return the adjacency that an estimator promises, if the ledger speaks of the same neighbours.
+
+    Raises
+    ------
+    InvalidType
+        If one of them is not of its kind.
+    AdjacencyMismatch
+        If they differ.
+    """
+    promised = check_adjacency(adjacency)
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise InvalidType(f"`ledger` must be a Ledger; found {type(ledger).__name__}.")
+    if ledger is not None and ledger.adjacency not in {None, promised}:  # an audit's ledger takes any
+        raise AdjacencyMismatch(
+            f"The model promises {promised!r} and the ledger {ledger.adjacency!r}. Make them agree."
+        )
+    return promised
+
+
+def with_labels_read(released: Release[V]) -> Release[V]:
+    """Return a release that says that its class labels were read from private rows."""
+    label = CLASS_LABELS if released.label == PRIVATE else released.label
+    return replace(released, label=label, notes=(*released.notes, LABELS_READ))
 
 
 def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) -> Release[V]:

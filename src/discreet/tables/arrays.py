@@ -3,62 +3,47 @@
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import gram_of_arrays
+from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
 
 if TYPE_CHECKING:
-    from discreet.lattice.grid import Layout
+    from collections.abc import Callable
 
-# Arguments of scikit-learn's estimators that a private fit cannot honour, and what to do instead.
-UNSUPPORTED = {
-    "random_state": "noise is not seedable; for a test fit with Ledger(total=, adjacency=, coins=Coins.from_seed(0))",
-    "sample_weight": "weights change the sensitivity, and no maximum is declared; leave them out",
-    "class_weight": "weights change the sensitivity; leave them out",
-    "warm_start": "every fit is a release of its own and is charged anew; leave it out",
-    "penalty": "the ridge is found from the noise; leave it out",
-    "n_jobs": "the work is one matrix product; leave it out",
-    "epsilon": "a guarantee is a value: write budget=Pure(epsilon=...)",
-    "bounds": "bounds are declared as x_bounds=Box(lower=, upper=) and y_bounds=Interval(lower, upper)",
-}
+    from numpy.typing import NDArray
 
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def says_what_it_lacks(function: F) -> F:
-    """Let a constructor or method refuse arguments that it does not have by name, and say what to do instead.
-
-    The signature stays as it is written, since scikit-learn reads it.
-    """
-    known = inspect.signature(function).parameters
-
-    @functools.wraps(function)
-    def checked(self: Any, *arguments: Any, **named: Any) -> Any:
-        for name in named:
-            if name not in known:
-                advice = UNSUPPORTED.get(name, "see its documentation for the arguments it has")
-                raise InvalidType(f"{type(self).__name__} has no argument `{name}`: {advice}.")
-        return function(self, *arguments, **named)
-
-    return cast("F", checked)
+    from discreet.lattice.bounds import Box, Interval
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows:
-    """Private rows of arrays, ready to be summed on a grid; built by :func:`check_rows`."""
+    """Private rows of arrays, ready to be summed on a grid; built by :func:`check_rows`.
+
+    Parameters
+    ----------
+    private_X : ndarray of real numbers, shape (n_rows, n_columns)
+        The features.
+    private_y : ndarray of real numbers, shape (n_rows,)
+        The target; NaN for missing.
+    names : tuple of str
+        Of the columns of X.
+    one_hot : tuple of (start, stop)
+        The declared blocks of dummies, see `Box`.
+    trouble : str
+        What is said of a missing target.
+    """
 
     private_X: np.ndarray  # noqa: N815  (the field's letter)
     private_y: np.ndarray
     names: tuple[str, ...]
+    one_hot: tuple[tuple[int, int], ...] = ()
+    trouble: str = "has missing cells (NaN or inf)"
 
     def private_gram(self, layout: Layout) -> np.ndarray:
         """Return the exact Gram matrix of the rows (1, X, y).
@@ -68,42 +53,125 @@ class ArrayRows:
         InvalidData
             If a cell is NaN or infinite; names the column.
         """
-        gram, all_finite = gram_of_arrays(self.private_X, self.private_y, layout)
+        gram, all_finite = gram_of_arrays(self.private_X, self.private_y, layout, one_hot=self.one_hot)
         if not all_finite:
             self._name_the_missing()
         return gram
+
+    def in_blocks(self, x_bounds: Box) -> ArrayRows:
+        """Return the rows with the one-hot blocks that `x_bounds` declares."""
+        return replace(self, one_hot=x_bounds.for_columns(len(self.names)).one_hot)
 
     def private_size(self) -> int:
         """Return the number of rows."""
         return int(self.private_X.shape[0])
 
     def _name_the_missing(self) -> None:
-        for name, column in zip((*self.names, "y"), (*self.private_X.T, self.private_y), strict=True):
+        for name, column in zip(self.names, self.private_X.T, strict=True):
             if not np.isfinite(column).all():
                 raise InvalidData(
                     f"Column {name!r} has missing cells (NaN or inf), and arrays have no policy for them. "
-                    "Take them out, or use release_moments with a schema that declares a policy."
+                    "Take them out, or give a frame and a `schema` that declares a policy."
                 )
+        raise InvalidData(
+            f"Column 'y' {self.trouble}, and arrays have no policy for that. "
+            "Take such rows out, or give a frame and a `schema` that declares a policy."
+        )
 
 
-def check_rows(estimator: Any, X: Any, y: Any, *, may_be_empty: bool) -> tuple[Any, ArrayRows]:
+def array_layout(
+    names: tuple[str, ...], x_bounds: Box, target_bounds: Interval, *, intercept: bool, bits: int = DEFAULT_BITS
+) -> Layout:
+    """Return the public grid of a row (1, x, target) of arrays.
+
+    Notes
+    -----
+    *Guarantee.* `row_norm_squared` counts a one-hot block once: it is the largest squared norm over the block's
+    columns of which none or one is 1, and every other column at its larger limit.
+    Proof: docs/proofs/gram.md.
+    """
+    box = x_bounds.for_columns(len(names))
+    make = Coding.centered if intercept else Coding.uncentered
+    codings = [make(low, high, bits) for low, high in zip(box.lower, box.upper, strict=True)]
+    target, name = make(target_bounds.lower, target_bounds.upper, bits), "y"
+    apart = 4**bits * intercept + target.largest**2
+    for start, stop in box.one_hot:
+        codings[start:stop] = [_dummy(stop - start, intercept=intercept, bits=bits)] * (stop - start)
+        absent, present = codings[start].lowest ** 2, codings[start].highest ** 2
+        apart += (stop - start) * absent + max(0, present - absent)
+    inside = {j for block in box.one_hot for j in range(*block)}
+    apart += sum(coding.largest**2 for j, coding in enumerate(codings) if j not in inside)
+    while name in names:
+        name += "_"
+    return Layout((*names, name), (*codings, target), intercept=intercept, bits=bits, row_norm_squared=apart)
+
+
+def _dummy(n_dummies: int, *, intercept: bool, bits: int) -> Coding:
+    if not intercept:
+        return Coding.indicator(bits)
+    return Coding.flag(bits) if n_dummies == 1 else Coding.dummy(n_dummies, bits)
+
+
+def check_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    may_be_empty: bool,
+    read_target: Callable[[Any], NDArray[np.float64]] | None = None,
+    trouble: str | None = None,
+) -> tuple[Any, ArrayRows]:
     """Return a copy of the estimator that has seen the shape of `X`, and the rows.
 
     The estimator itself is not touched, so that a refused fit leaves it as it was.
+
+    Parameters
+    ----------
+    estimator : object
+        Of scikit-learn's kind.
+    X, y : array-like or frame
+        The private rows.
+    may_be_empty : bool
+        Whether no rows at all are an ordinary table.
+    read_target : callable, optional
+        Makes real numbers of a one-dimensional `y`; default: its cells are numbers.
+    trouble : str, optional
+        What is said of a missing target.
 
     Raises
     ------
     InvalidData
         If the shapes do not fit, or a cell cannot be a number; never quotes one.
     """
+    column = check_target(estimator, y)
+    staged, matrix = _staged(estimator, X, may_be_empty=may_be_empty)
+    target = numbers_of(column) if read_target is None else read_target(column)
+    if target.shape[0] != matrix.shape[0]:
+        raise InvalidData(UNEQUAL)
+    rows = ArrayRows(matrix, target, column_names(staged, matrix.shape[1]))
+    return staged, rows if trouble is None else replace(rows, trouble=trouble)
+
+
+def check_shape(estimator: Any, X: Any) -> Any:
+    """Return a copy of the estimator that has seen the number and the names of the columns of `X`."""
+    return _staged(estimator, X, may_be_empty=False)[0]
+
+
+def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool) -> tuple[Any, Any]:
+    """Return a copy of the estimator that has seen the shape of `X`, and the features: an array, or sparse as given.
+
+    Raises
+    ------
+    InvalidData
+        If the shape does not fit, or a cell cannot be a number; never quotes one.
+    """
+    return _staged(estimator, X, may_be_empty=may_be_empty, accept_sparse=True)
+
+
+def _staged(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = False) -> tuple[Any, Any]:
     from sklearn.utils.validation import validate_data
 
-    if y is None:
-        raise InvalidArgument(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one number a row."
-        )
-    X = _with_shape(X, "X", dimensions=(2,))
-    y = _with_shape(y, "y", dimensions=(1, 2))
+    X = _with_shape(X, "X", dimensions=(2,), accept_sparse=accept_sparse)
     staged = copy.copy(estimator)
     staged.__dict__.pop("feature_names_in_", None)
     matrix = _quietly(
@@ -111,39 +179,101 @@ def check_rows(estimator: Any, X: Any, y: Any, *, may_be_empty: bool) -> tuple[A
             staged,
             X,
             dtype=_numeric_dtype(X),
-            accept_sparse=False,
+            accept_sparse=accept_sparse,
             ensure_all_finite=False,
             ensure_min_samples=0 if may_be_empty else 1,
         ),
         "X",
     )
-    target = _target(y)
-    if target.shape[0] != matrix.shape[0]:
-        raise InvalidData("`X` and `y` have inconsistent numbers of samples. Give one `y` a row of `X`.")
-    return staged, ArrayRows(matrix, target, column_names(staged, matrix.shape[1]))
+    return staged, matrix
 
 
-def check_new_rows(estimator: Any, X: Any) -> np.ndarray:
-    """Return rows to predict for, finite float64 of shape (n_rows, n_features)."""
+def check_target(estimator: Any, y: Any, *, stacklevel: int = 4) -> Any:
+    """Return a target of one dimension, an array or a frame's column, whose cells nobody has looked at.
+
+    A warning is given at `stacklevel`, as `warnings.warn` counts.
+
+    Raises
+    ------
+    InvalidArgument, InvalidData
+        If it is absent or has several columns.
+    """
+    from sklearn.exceptions import DataConversionWarning
+
+    if y is None:
+        raise InvalidArgument(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one number a row."
+        )
+    y = _with_shape(y, "y", dimensions=(1, 2))
+    if len(y.shape) == 1:
+        return y
+    if y.shape[1] != 1:
+        raise InvalidData("`y` should be a 1d array with one number a row. Fit one model a target.")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,).",
+        DataConversionWarning,
+        stacklevel=stacklevel,
+    )
+    return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
+
+
+def numbers_of(y: Any) -> NDArray[Any]:
+    """Return a one-dimensional target of numbers; never quotes a cell.
+
+    Raises
+    ------
+    InvalidData
+        If a cell is not a number.
+    """
+    array: NDArray[Any] = _quietly(lambda: _as_numbers(y), "y")
+    return array
+
+
+UNEQUAL = "`X` and `y` have inconsistent numbers of samples. Give one `y` a row of `X`."
+
+
+def check_new_rows(estimator: Any, X: Any, *, may_lack_cells: bool = False) -> np.ndarray:
+    """Return rows to predict for, float64 of shape (n_rows, n_features), finite unless they `may_lack_cells`."""
+    matrix = _new_rows(estimator, X)
+    if not may_lack_cells and not np.isfinite(matrix).all():
+        raise InvalidData(_LACKING)
+    return np.asarray(matrix)
+
+
+def check_new_matrix(estimator: Any, X: Any) -> Any:
+    """Return rows to predict for, finite float64: an array, or a csr_array whose duplicates are summed."""
+    import scipy.sparse
+
+    matrix = _new_rows(estimator, X, accept_sparse=True)
+    if scipy.sparse.issparse(matrix):
+        matrix = scipy.sparse.csr_array(matrix)
+        matrix.sum_duplicates()
+    if not np.isfinite(matrix.data if scipy.sparse.issparse(matrix) else matrix).all():
+        raise InvalidData(_LACKING)
+    return matrix
+
+
+_LACKING = "`X` has missing cells (NaN or inf); a prediction needs a number in every cell."
+
+
+def _new_rows(estimator: Any, X: Any, *, accept_sparse: bool = False) -> Any:
+    """Return float64 rows of the columns of the fit, whatever stands in them."""
     from sklearn.utils.validation import check_is_fitted, validate_data
 
     check_is_fitted(estimator)
-    X = _with_shape(X, "X", dimensions=(2,))
-    matrix = _quietly(
+    X = _with_shape(X, "X", dimensions=(2,), accept_sparse=accept_sparse)
+    return _quietly(
         lambda: validate_data(
             estimator,
             X,
             reset=False,
             dtype=_numeric_dtype(X),
-            accept_sparse=False,
+            accept_sparse=accept_sparse,
             ensure_all_finite=False,
             ensure_min_samples=0,
-        ),
+        ).astype(np.float64, copy=False),
         "X",
-    ).astype(np.float64, copy=False)
-    if not np.isfinite(matrix).all():
-        raise InvalidData("`X` has missing cells (NaN or inf); a prediction needs a number in every cell.")
-    return np.asarray(matrix)
+    )
 
 
 def column_names(estimator: Any, n_columns: int) -> tuple[str, ...]:
@@ -154,21 +284,24 @@ def column_names(estimator: Any, n_columns: int) -> tuple[str, ...]:
 
 def _numeric_dtype(values: Any) -> Any:
     """Keep numeric arrays as they are, whatever their width; convert the rest to float64."""
+    import scipy.sparse
+
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    return None if isinstance(values, np.ndarray) and kind in "fiub" else np.float64
+    kept = isinstance(values, np.ndarray) or scipy.sparse.issparse(values)
+    return None if kept and kind in "fiub" else np.float64
 
 
-def _with_shape(values: Any, name: str, *, dimensions: tuple[int, ...]) -> Any:
+def _with_shape(values: Any, name: str, *, dimensions: tuple[int, ...], accept_sparse: bool = False) -> Any:
     """Return an array or frame of the right number of dimensions; scikit-learn would print one that is not."""
     import scipy.sparse
 
-    if scipy.sparse.issparse(values):
+    if scipy.sparse.issparse(values) and not accept_sparse:
         raise InvalidType(
             f"Sparse data was passed for `{name}` ({type(values).__name__}), but a dense array is required. "
             "Use .toarray() if it fits into memory."
         )
     if not hasattr(values, "shape") or not isinstance(values.shape, tuple):
-        values = _quietly(lambda: np.asarray(values), name)
+        values = _quietly(lambda: _array_of(values), name)
     if len(values.shape) in dimensions:
         return values
     found = f"{len(values.shape)}D array" if values.shape else "scalar array"
@@ -180,19 +313,10 @@ def _with_shape(values: Any, name: str, *, dimensions: tuple[int, ...]) -> Any:
     raise InvalidData(f"`y` should be a 1d array, got a {found} instead. Give one number a row.")
 
 
-def _target(y: Any) -> np.ndarray:
-    from sklearn.exceptions import DataConversionWarning
-
-    if len(y.shape) == 2:
-        if y.shape[1] != 1:
-            raise InvalidData("`y` should be a 1d array with one number a row. Fit one model a target.")
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,).",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-    array: np.ndarray = _quietly(lambda: _as_numbers(y), "y")
-    return array.reshape(-1)
+def _array_of(values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    # numpy would make the text "nan" of a missing label among texts.
+    return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
 
 
 def _as_numbers(values: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidFormula, InvalidType
-from discreet.lattice.grid import DEFAULT_BITS, Layout
+from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
 from discreet.tables.features import Feature, TermFeatures, codings_of, expand, main_effect
 from discreet.tables.formula import Factor, Formula, Term, parse
 from discreet.tables.row_norm import row_norm_squared
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.tables.blocks import RecordBlock
+
+# How a design was asked for: by terms, by a formula, or by the formula of a label.
+WRITTEN = {"terms", "formula", "labels"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,19 +93,38 @@ class Design:
         return cls._made(formula, schema, bits, (("terms", terms),))
 
     @classmethod
-    def for_formula(cls, formula: str, schema: Schema, *, bits: int = DEFAULT_BITS) -> Design:
+    def for_formula(cls, formula: str, schema: Schema, *, bits: int = DEFAULT_BITS, labels: bool = False) -> Design:
         """Return the design of one regression, such as "income ~ age + sex"; its target is the last column.
+
+        Parameters
+        ----------
+        formula : str
+            Target and terms.
+        schema : Schema
+            Public facts.
+        bits : int, optional
+            Fineness of the grid.
+        labels : bool
+            Whether the target is a label, a flag or a category of two levels, coded -K and K.
 
         Raises
         ------
         InvalidFormula
             If the formula uses what is not fitted, names an undeclared column, or its target is a category.
         """
-        parsed = parse(formula, _check_schema(schema).columns, with_target=True)
-        return cls._made(parsed, schema, bits, (("formula", formula),))
+        parsed = parse(formula, _check_schema(schema).columns, with_target=True, labels=labels)
+        return cls._made(parsed, schema, bits, (("labels" if labels else "formula", formula),), labels=labels)
 
     @classmethod
-    def _made(cls, formula: Formula, schema: Schema, bits: int, written: tuple[tuple[str, str | None], ...]) -> Design:
+    def _made(
+        cls,
+        formula: Formula,
+        schema: Schema,
+        bits: int,
+        written: tuple[tuple[str, str | None], ...],
+        *,
+        labels: bool = False,
+    ) -> Design:
         columns = schema.columns
         blocks = expand(formula, columns)
         if formula.target is not None:
@@ -112,6 +134,9 @@ class Design:
         if len(set(names)) < len(names):
             raise InvalidFormula(f"The target `{names[-1]}` has the name of a term; rename a column or a level.")
         codings = codings_of(blocks, columns, intercept=formula.intercept, bits=bits)
+        if labels:
+            # The whole grid, as any target: half of it would double the noise on what the target says.
+            codings = (*codings[:-1], Coding.centered(0.0, 1.0, bits))
         longest = row_norm_squared(features, codings, columns, intercept=formula.intercept, bits=bits)
         layout = Layout(names, codings, intercept=formula.intercept, bits=bits, row_norm_squared=longest)
         needed = schema.restricted_to(list(dict.fromkeys(name for feature in features for name in feature.columns)))
@@ -127,15 +152,22 @@ class Design:
         """Whether a needed column drops records, so that how many contribute is private under either adjacency."""
         return any(column.missing == "drop" for column in self.schema.columns.values())
 
-    def select(self, formula: str) -> Selection:
+    def select(self, formula: str, *, labels: bool = False) -> Selection:
         """Return how a regression on some of the design's columns is written in terms of them.
+
+        Parameters
+        ----------
+        formula : str
+            Target and terms.
+        labels : bool
+            Whether the target is a label, see :meth:`for_formula`; it then counts as 0 and 1.
 
         Raises
         ------
         InvalidFormula
             If the formula needs what is not among the design's terms; names it.
         """
-        return select(formula, columns=self.schema.columns, features=self.features, layout=self.layout)
+        return select(formula, columns=self.schema.columns, features=self.features, layout=self.layout, labels=labels)
 
     def encode(self, block: RecordBlock) -> NDArray[np.float64]:
         """Return the grid rows of some records as whole numbers.
@@ -183,12 +215,13 @@ class Design:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Design:
         """Return the design that `to_json` wrote."""
-        if not isinstance(value, dict) or set(value) - {"terms", "formula"} != {"schema", "bits"} or len(value) != 3:
-            raise InvalidArgument("A design in JSON must have the fields schema, bits, and terms or formula.")
+        if not isinstance(value, dict) or set(value) - WRITTEN != {"schema", "bits"} or len(value) != 3:
+            raise InvalidArgument("A design in JSON must have the fields schema, bits, and terms, formula or labels.")
         schema = Schema.from_json(value["schema"])
         bits = _checks.integer(value["bits"], "bits", low=1)
-        if "formula" in value:
-            return cls.for_formula(value["formula"], schema, bits=bits)
+        for name in ("formula", "labels"):
+            if name in value:
+                return cls.for_formula(value[name], schema, bits=bits, labels=name == "labels")
         return cls.for_terms(value["terms"], schema, bits=bits)
 
 

@@ -121,9 +121,11 @@ def _features(term: Term, full: set[str], columns: Mapping[str, Column]) -> Iter
 
 
 def main_effect(name: str, column: Column) -> Feature:
-    """Return the feature that is a number or flag column itself."""
+    """Return the feature that is a number or flag column itself, or the second level of a category."""
     if isinstance(column, Number):
         return Feature(name, (Factor(name),), ())
+    if isinstance(column, Category):
+        return Feature(f"{name}[{column.levels[1]}]", (), ((name, 1),))
     return Feature(name, (), ((name, 1),))
 
 

@@ -75,7 +75,12 @@ RELEASE = ("was not released", "Make a new release with it among its terms, or c
 
 
 def parse(
-    text: Any, columns: Mapping[str, Column], *, with_target: bool, unknown: tuple[str, str] = DECLARE
+    text: Any,
+    columns: Mapping[str, Column],
+    *,
+    with_target: bool,
+    unknown: tuple[str, str] = DECLARE,
+    labels: bool = False,
 ) -> Formula:
     """Return the formula that `text` writes.
 
@@ -89,6 +94,8 @@ def parse(
         Which of the two is expected.
     unknown : tuple of two str
         What is said of a column that is not among them, and what to do about it.
+    labels : bool
+        Whether the target is to be a label: a flag, or a category of two levels.
 
     Raises
     ------
@@ -102,7 +109,7 @@ def parse(
     left, right = _parsed(sides)
     for name in dict.fromkeys(name for factors in (*left, *right) for name in map(_column_of, factors) if name):
         declared(name, columns, unknown)
-    target = _target(left, columns) if with_target else None
+    target = _target(left, columns, labels=labels) if with_target else None
     terms: dict[frozenset[Factor], Term] = {}
     intercept = False
     for factors in right:
@@ -116,6 +123,11 @@ def parse(
         raise InvalidFormula(f"The formula {text!r} names no column to the right of '~'; name at least one.")
     if any(factor.column == target for term in ordered for factor in term.factors):
         raise InvalidFormula(f"`{target}` stands on both sides of the formula; remove it from one.")
+    if labels and not intercept:
+        raise InvalidFormula(
+            "A logistic regression by formula has an intercept. Take '- 1' out, or use FunctionalLogisticRegression "
+            "with fit_intercept=False."
+        )
     return Formula(target, ordered, intercept)
 
 
@@ -228,13 +240,20 @@ def near(name: str, names: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
 
 
-def _target(left: list[list[str]], columns: Mapping[str, Column]) -> str:
+def _target(left: list[list[str]], columns: Mapping[str, Column], *, labels: bool) -> str:
     if len(left) != 1 or len(left[0]) != 1 or not left[0][0].startswith("`"):
         raise InvalidFormula("The left side of '~' must be one column; found something else.")
     name = left[0][0].removeprefix("`").removesuffix("`")
-    if isinstance(columns[name], Category):
+    column = columns[name]
+    if labels:
+        if isinstance(column, Number) or (isinstance(column, Category) and len(column.levels) != 2):
+            raise InvalidFormula(
+                f"Only binary classification is supported. The target `{name}` of a logistic regression must be "
+                "declared as a flag or as a category of two levels."
+            )
+    elif isinstance(column, Category):
         raise InvalidFormula(
             f"The target `{name}` is a category; a target must be a number or a flag. "
-            'Declare a column of 0 and 1 with kind = "flag" instead.'
+            'Declare a column of 0 and 1 with kind = "flag" instead, or take the logistic loss if it has two levels.'
         )
     return name

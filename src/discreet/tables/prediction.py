@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def feature_blocks(
-    data: Any, schema: Schema, formula: str, feature_names: Sequence[str]
+    data: Any, schema: Schema, formula: str, feature_names: Sequence[str], *, labels: bool = False
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
     """Yield the features of a formula's right side for the records of `data`, in their order.
 
@@ -35,6 +35,8 @@ def feature_blocks(
         The model's formula.
     feature_names : sequence of str
         The model's features, for a check that formula and schema still mean the same.
+    labels : bool
+        Whether the formula's target is a label.
 
     Yields
     ------
@@ -48,7 +50,7 @@ def feature_blocks(
         If a column is absent, or a cell is missing in a column whose policy is "error"; names the column.
     """
     columns = schema.columns
-    parsed = parse(formula, columns, with_target=True)
+    parsed = parse(formula, columns, with_target=True, labels=labels)
     features = [feature for block in expand(parsed, columns) for feature in block.features]
     if [feature.name for feature in features] != list(feature_names):
         raise InvalidArgument("The model's formula and schema do not give its features; its file was changed.")

@@ -47,19 +47,27 @@ class Selection:
     rows: NDArray[np.float64]
 
 
-def select(text: str, *, columns: Mapping[str, Column], features: Sequence[Feature], layout: Layout) -> Selection:
+def select(
+    text: str,
+    *,
+    columns: Mapping[str, Column],
+    features: Sequence[Feature],
+    layout: Layout,
+    labels: bool = False,
+) -> Selection:
     """Return how the regression `text` is written in terms of a design's features on their layout.
 
     A level that the release left out as its reference is the constant less the other levels, and a column whose
     interaction with every level was released is their sum; so a model without intercept can be had from a release
     with one.
+    With `labels` the target is a flag or a category of two levels, and counts as 0 and 1.
 
     Raises
     ------
     InvalidFormula
         If the formula needs what was not released; names it.
     """
-    formula = parse(text, columns, with_target=True, unknown=RELEASE)
+    formula = parse(text, columns, with_target=True, unknown=RELEASE, labels=labels)
     if formula.intercept and not layout.intercept:
         raise InvalidFormula("The release has no intercept, so no model with one can be had from it. Write '- 1'.")
     resolver = _Resolver(columns, features, layout)

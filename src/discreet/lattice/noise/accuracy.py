@@ -44,7 +44,7 @@ def check_library() -> None:
 def measured_errors(n_points: int) -> dict[str, float]:
     """Return the largest relative error of each function on `n_points` arguments of the kind that sampling uses."""
     spread = (np.arange(n_points) + 0.37) / n_points
-    small = 2.0 ** (-1 - 62 * spread)  # from 1/2 to 2**-63, as a radial word may say
+    small = 2.0 ** (-1 - 71 * spread)  # from 1/2 to 2**-72, as words, and exponentials over 128, may say
     half = spread / 2
     angles = (2 * spread - 1) * (np.pi / 4)
     return {

@@ -1,0 +1,212 @@
+"""Standard errors that count the privacy noise: the sandwich of docs/proofs/intervals.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.functional.tails import noise_fourth_cumulants
+
+if TYPE_CHECKING:
+    from discreet.functional.least_squares import LeastSquares, Problem
+
+REGULARIZED = "a ridge was needed against the noise, and a regularized estimate has no valid interval"
+PENALIZED = "a penalty was asked for, and a regularized estimate has no valid interval"
+UNDETERMINED = "the release does not determine every coefficient"
+NO_COUNT = "the number of rows is private and, without an intercept, not in the release, so the residuals have no scale"
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """How sure the parameters of a regression are, in the user's units.
+
+    Parameters
+    ----------
+    covariance : ndarray of float64, shape (k, k)
+        Of the intercept (where there is one) and the coefficients, in that order.
+    noise_covariance : ndarray of float64, shape (k, k)
+        The part of it that is privacy noise; the rest is sampling error.
+    residual_variance : float
+        The estimated variance of the target about the regression, in squared units of the target.
+    n_rows : float
+        The number of rows: public, or the release's own noisy count.
+    kurtosis : ndarray of float64, shape (k,), or None
+        The excess kurtosis of the estimates' errors, 0 for a normal law; None stands for zeros.
+    """
+
+    covariance: np.ndarray
+    noise_covariance: np.ndarray
+    residual_variance: float
+    n_rows: float
+    kurtosis: np.ndarray | None = None
+
+    @property
+    def tails(self) -> np.ndarray:
+        """The excess kurtosis, shape (k,)."""
+        return np.zeros(len(self.covariance)) if self.kurtosis is None else self.kurtosis
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """The standard errors, shape (k,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def noise_shares(self) -> np.ndarray:
+        """Which share of every variance is privacy noise, between 0 and 1, shape (k,)."""
+        total = np.diag(self.covariance)
+        return np.divide(np.diag(self.noise_covariance), total, out=np.zeros_like(total), where=total > 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of a file's field."""
+        return {
+            "covariance": self.covariance.tolist(),
+            "noise_covariance": self.noise_covariance.tolist(),
+            "residual_variance": float(self.residual_variance),
+            "n_rows": float(self.n_rows),
+            "kurtosis": self.tails.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any], size: int) -> Uncertainty:
+        """Return the uncertainty of `size` parameters that :meth:`to_json` wrote."""
+        covariance, noise = (np.array(content[name], dtype=np.float64) for name in ("covariance", "noise_covariance"))
+        kurtosis = np.array(content["kurtosis"], dtype=np.float64)
+        if covariance.shape != (size, size) or noise.shape != (size, size) or kurtosis.shape != (size,):
+            raise ValueError
+        return cls(covariance, noise, float(content["residual_variance"]), float(content["n_rows"]), kurtosis)
+
+    def scaled(self, factor: float) -> Uncertainty:
+        """Return the uncertainty of all parameters times `factor`, as the logistic model of degree two needs it."""
+        square = factor**2
+        return replace(
+            self,
+            covariance=self.covariance * square,
+            noise_covariance=self.noise_covariance * square,
+            residual_variance=self.residual_variance * square,
+        )
+
+
+def why_not_offered(answer: LeastSquares, n_rows: float | None) -> str | None:
+    """Return why no interval is valid for an answer, None where one is."""
+    if answer.penalty > 0.0:
+        return PENALIZED
+    if answer.repair.ridge > 0.0 or answer.repair.noise_dominated:
+        return REGULARIZED
+    if not answer.repair.smallest_eigenvalue > answer.problem.rounding_error:
+        return UNDETERMINED
+    return NO_COUNT if n_rows is None else None
+
+
+def times_noise_covariance(entry_variances: np.ndarray, second_moment: np.ndarray) -> np.ndarray:
+    """Return Cov(E a) for a symmetric random matrix E with mean 0 and uncorrelated distinct entries.
+
+    Parameters
+    ----------
+    entry_variances : ndarray of float64, shape (D, D)
+        V, symmetric: the variance of every entry of E.
+    second_moment : ndarray of float64, shape (D, D)
+        `a a'`, or its mean where the vector a is random and independent of E.
+
+    Notes
+    -----
+    Entry (j, j) is `sum_l V_jl a_l**2`; entry (j, k) is `V_jk a_j a_k`, from the one entry of E that both sums hold.
+    Proof: docs/proofs/intervals.md.
+
+    Examples
+    --------
+    >>> a = np.array([1.0, 3.0])
+    >>> times_noise_covariance(np.array([[2.0, 1.0], [1.0, 2.0]]), np.outer(a, a))
+    array([[11.,  3.],
+           [ 3., 19.]])
+    """
+    covariance = entry_variances * second_moment
+    np.fill_diagonal(covariance, entry_variances @ np.diag(second_moment))
+    return np.asarray(covariance)
+
+
+def sandwich(
+    answer: LeastSquares,
+    *,
+    entry_variances: np.ndarray,
+    n_rows: float,
+    entry_kurtosis: tuple[np.ndarray | float, float] = (0.0, 0.0),
+) -> Uncertainty:
+    """Return the covariance of unregularized least squares on a noisy Gram matrix.
+
+    Parameters
+    ----------
+    answer : LeastSquares
+        An answer for which :func:`why_not_offered` has no reason.
+    entry_variances : ndarray of float64, shape (D, D)
+        The public variance of every entry of the noise, in the units of the problem's Gram matrix.
+    n_rows : float
+        The number of rows.
+    entry_kurtosis : tuple
+        Of the noise; see :func:`discreet.functional.tails.entry_kurtosis`.
+
+    Notes
+    -----
+    `M**-1 (s2 M + Omega) M**-1` with `Omega = F Cov(E a) F'`, `a` the residual's direction over the grid, and
+    `s2 = a'Ga / (n - p)` the residual variance, at least 0. Proof: docs/proofs/intervals.md.
+
+    Guarantee
+    ---------
+    Post-processing of the release: costs nothing.
+    """
+    problem, solution = answer.problem, answer.repair.solution
+    residual = problem.target - problem.features.T @ solution
+    freedom = max(n_rows - solution.size, 1.0)
+    variance = max(float(residual @ problem.gram @ residual), 0.0) / freedom
+    found = spread_of(
+        problem,
+        residual_variance=variance,
+        second_moment=np.outer(residual, residual),
+        entry_variances=entry_variances,
+        n_rows=n_rows,
+    )
+    own, common = entry_kurtosis
+    left, variances = problem.score_to_user @ problem.features, np.diag(found.noise_covariance)
+    fourth = noise_fourth_cumulants(left, problem.target_scale * residual, own * entry_variances**2, common, variances)
+    total = np.diag(found.covariance)
+    return replace(found, kurtosis=np.divide(fourth, total**2, out=np.zeros_like(total), where=total > 0.0))
+
+
+def spread_of(
+    problem: Problem,
+    *,
+    residual_variance: float,
+    second_moment: np.ndarray,
+    entry_variances: np.ndarray,
+    n_rows: float,
+) -> Uncertainty:
+    """Return the covariance of least squares from what is known of the residual, in the user's units.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its matrix M must be positive definite: it is its own positive part then, and has an inverse.
+    residual_variance : float
+        Of the scaled target about the regression.
+    second_moment : ndarray of float64, shape (D, D)
+        Of the residual's direction over the grid.
+    entry_variances : ndarray of float64, shape (D, D)
+        The public variance of every entry of the noise, in the units of the problem's Gram matrix.
+    n_rows : float
+        The number of rows.
+    """
+    bread = problem.score_to_user
+    half = bread @ problem.features
+    noise = half @ times_noise_covariance(entry_variances, second_moment) @ half.T
+    sampling = residual_variance * (bread @ problem.to_user.T)
+    return Uncertainty(
+        covariance=_symmetric(sampling + noise),
+        noise_covariance=_symmetric(noise),
+        residual_variance=residual_variance * problem.target_scale**2,
+        n_rows=n_rows,
+    )
+
+
+def _symmetric(matrix: np.ndarray) -> np.ndarray:
+    return np.asarray((matrix + matrix.T) / 2.0)

@@ -1,0 +1,1 @@
+"""What releases and ledgers say, drawn: made on a machine that never saw the data."""
