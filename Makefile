@@ -5,6 +5,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+JOBS ?= 2
 BIN := $(CURDIR)/$(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(shell find src -type f -not -name '*.pyc' 2>/dev/null)
@@ -51,7 +52,7 @@ lint: $(VENV)/developer $(VENV)/installed
 	$(BIN)/twine check --strict dist/*.whl
 
 test: lint
-	$(PYTEST) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
+	$(PYTEST) -n $(JOBS) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
 
 nightly: $(VENV)/developer $(VENV)/installed
 	$(PYTEST) -m nightly

@@ -70,7 +70,7 @@ def text_rows(rng: np.random.Generator, n_rows: int, n_columns: int, length: int
     return sp.csr_array(X)
 
 
-def scenario(kind: str, loss: str, n_rows: int, n_columns: int, sparsity: int, seed: int) -> Scenario:
+def scenario(kind: str, loss: str, n_rows: int, n_columns: int, sparsity: int, *, seed: int) -> Scenario:
     """Return one scenario; parameters are on common columns, and margins have a standard deviation of 2, or of 0.4."""
     rng = np.random.default_rng(seed)
     dense = kind == "dense"
@@ -154,9 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=2)
     options = parser.parse_args()
-    print(
-        "| scenario | epsilon | delta | best of the grid | its T, step, clip, floor | rule | its T, step, clip | ratio |"
-    )
+    print("| scenario | epsilon | delta | best of grid | its T, step, clip, floor | rule | its T, step, clip | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     ratios = []
     cases = [

@@ -171,8 +171,8 @@ def not_private(data: Data) -> Iterator[tuple[str, float]]:
     rows = integer_rows(data.X, data.y, row_norm=data.row_norm, entry_bound=data.entry_bound, target_bounds=bounds)
     settings = Descent(
         grid=rows.grid, loss=loss_named(data.loss, clip=1.0 if labels else 2.0), target_bounds=bounds,
-        selection="threshold", n_selected=min(max(data.sparsities), 8000), n_steps=64, step_size=data.steps[-1],
-        divisor=float(data.X.shape[0]),
+        selection="threshold", n_selected=min(max(data.sparsities), 8000), n_steps=64,
+        step_size=data.steps[-1 if labels else 0], divisor=float(data.X.shape[0]),
     )  # fmt: skip
     margins = data.X_test @ ight_not_private(rows, settings).coef
     if labels:

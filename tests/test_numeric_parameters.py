@@ -16,9 +16,12 @@ from descent import estimators
 from descent.rows_of import planned, sparse_rows
 from discreet.descent.frank_wolfe import plan_frank_wolfe
 from discreet.descent.losses import LogisticLoss, SquaredLoss
+from discreet.descent.models import SparseLogisticRegression
 from discreet.descent.perturbation import plan_perturbation
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
+from discreet.descent.search import PrivateSearch
+from discreet.descent.simulation import tune_on_simulation
 from discreet.descent.two_stage import plan_two_stage
 from discreet.errors import InvalidArgument, InvalidData, NoiseDominatedWarning
 from discreet.functional.forecast import forecast
@@ -59,6 +62,7 @@ from discreet.privacy.perturbation_events import (
 from discreet.privacy.products import Subsampled, WithPure, group_curve
 from discreet.privacy.repeated_events import RepeatedEvent
 from discreet.privacy.runtimes import RuntimePair, geometric_runtime
+from discreet.privacy.search_events import PrivateSearchEvent, RunLaw
 from discreet.report.curves import tradeoff_figure
 from discreet.tables.columns import Number
 from discreet.tables.design import Design
@@ -419,6 +423,45 @@ def _fitted(**changes):
     model = FunctionalLinearRegression(**(declared | {"adjacency": Replace()} | changes))
     return model.fit(np.zeros((5, 1)), np.zeros(5))
 
+
+def _search(name):
+    """Return a call that gives one parameter of a private search a bad value."""
+
+    def call(bad):
+        arguments = {"law": "geometric", "mean_runs": 2, "most_runs": 3, "test_share": 0.5, name: bad}
+        model = SparseLogisticRegression(
+            budget=Zcdp(rho=1), sparsity=1, row_norm=1, adjacency=Replace(), classes=(0, 1)
+        )
+        return PrivateSearch(model, {"n_steps": [1]}, budget=Approx(epsilon=1, delta="1e-6"), **arguments).fit(
+            np.eye(4), [0, 1, 0, 1]
+        )
+
+    return call
+
+
+def _tuned(name):
+    """Return a call that gives one public fact a bad value."""
+    facts = {"loss": "squared", "n_rows": 9, "n_columns": 9, "row_norm": 1.0, "entry_bound": 1.0, "sparsity": 2}
+    facts |= {"budget": Zcdp(rho=1), "adjacency": Replace(), "selection": "auto", "target_bounds": (-1, 1)}
+    return lambda bad: tune_on_simulation(**facts | {name: bad})
+
+
+def _searched(name):
+    """Return a call that gives one field of a search's event a bad value."""
+    fields = {"run": Pure(epsilon=1), "law": "geometric", "stop": Fraction(1, 2), "most_runs": 9, "n_candidates": 2}
+    fields |= {"adjacency": Replace(), "budget": Pure(epsilon=4), "statistic": "a fit", "shape": ()}
+    return lambda bad: PrivateSearchEvent(**fields | {name: bad})
+
+
+CASES += [
+    (f"tune_on_simulation {name}", _tuned(name), name) for name in ("n_rows", "n_columns", "row_norm", "sparsity")
+]
+CASES += [(f"PrivateSearch {name}", _search(name), name) for name in ("mean_runs", "test_share")]
+CASES += [(f"PrivateSearchEvent {name}", _searched(name), name) for name in ("stop", "most_runs", "n_candidates")]
+CASES += [
+    ("RunLaw stop", lambda bad: RunLaw(name="geometric", stop=bad, most_runs=3), "stop"),
+    ("RunLaw most_runs", lambda bad: RunLaw(name="geometric", stop=Fraction(1, 2), most_runs=bad), "most_runs"),
+]
 
 OPTIONAL = {"entry_bound", "row_norm_squared", "block_rows", "r_squared", "largest"}
 

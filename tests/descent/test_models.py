@@ -14,6 +14,8 @@ from descent.estimators import (
     LARGE,
     LINEAR,
     LOGISTIC,
+    frank_wolfe_linear,
+    frank_wolfe_logistic,
     name_of,
     perturbed,
     seeded,
@@ -24,6 +26,7 @@ from descent.estimators import (
     two_stage_linear,
 )
 from discreet.descent.estimator import INSTEAD
+from discreet.descent.frank_wolfe_models import default_steps
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil"]
@@ -369,3 +372,31 @@ def test_nothing_densifies():
     model = sparse_logistic(sparsity=50, classes=(0, 1), n_steps=2, row_norm=1.0).fit(X, y)
     assert np.count_nonzero(model.coef_) <= 50
     assert model.predict(X).shape == (n,)
+
+
+def test_frank_wolfe_takes_its_steps_and_its_clip_from_public_facts():
+    """More budget or more rows are more steps, within limits; a currency that cannot pay is refused by the plan."""
+    budgets = [dp.Pure(epsilon=1), dp.Zcdp(rho=1), dp.Approx(epsilon=1, delta="1e-6")]
+    for budget in budgets:
+        assert default_steps(1000, budget) < default_steps(8000, budget)
+    assert default_steps(1, budgets[0]) == 8
+    assert default_steps(10**9, budgets[1]) == 400
+    X, y, labels = table()
+    linear, logistic = (make(n_steps=None) for make in (frank_wolfe_linear, frank_wolfe_logistic))
+    assert linear.fit(X, y).clip_ == 0.5
+    assert logistic.fit(X, labels).clip_ == 1.0
+    assert logistic.n_steps_ == default_steps(300, dp.Zcdp(rho=1))
+    assert np.abs(linear.coef_).sum() <= 4
+    with pytest.raises(IncompatiblePlan, match="Gdp"):
+        frank_wolfe_linear(budget=dp.Gdp(mu=1), n_steps=None).fit(X, y)
+
+
+def test_two_stages_need_a_sparsity_and_take_a_clip():
+    """None is refused by name; the clip, the blocks and the ridge that were used are shown."""
+    X, y, _ = table()
+    with pytest.raises(InvalidType, match="needs `sparsity`"):
+        two_stage_linear(sparsity=None).fit(X, y)
+    model = two_stage_linear(clip=0.5, n_blocks=7).fit(X, y)
+    assert (model.clip_, model.n_blocks_, model.sparsity_) == (0.5, 7, 1)
+    assert model.regularization_ > 0
+    assert two_stage_linear().fit(X, y).clip_ == 2.0

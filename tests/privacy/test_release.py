@@ -1,5 +1,7 @@
 """The one door: quote, measure, charge, draw, wrap, in this order."""
 
+from dataclasses import replace
+
 import pytest
 
 from discreet.errors import AdjacencyMismatch, BudgetExceeded, InvalidData, InvalidType
@@ -7,7 +9,7 @@ from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.release import LABELS, Release, release
+from discreet.privacy.release import LABELS, Release, release, with_labels_read
 from privacy.doubles import CountPlan, laplace, priced
 
 
@@ -109,7 +111,9 @@ def test_labels_say_what_is_not_private():
     """A test seed and an audit are no guarantee."""
     seeded = release(CountPlan(laplace("1/4"), []), [1], ledger_of_one(coins=Coins.from_seed(1)))
     audited = release(CountPlan(laplace(100), []), [1], Ledger.for_audit())
-    assert (seeded.label, audited.label) == LABELS[1:]
+    assert (seeded.label, audited.label) == LABELS[1:3]
+    assert with_labels_read(seeded).label == seeded.label
+    assert with_labels_read(replace(seeded, label=LABELS[0])).label == "not private: class labels"
     assert not seeded.is_private
     assert not audited.is_private
 

@@ -120,7 +120,7 @@ class ConvexProblem:
 
     def _balanced(self, budget: Budget) -> float:
         per_unit = float(self.gradient) * _noise_per_unit(budget, self.grid.width)
-        bend = self.n_rows * float(self.largest_curvature) / (4 * self.grid.width)
+        bend = self.n_rows * float(self.largest_curvature) / (32 * self.grid.width)
         return math.cbrt(bend * per_unit**2)
 
     def minimizer(self, alpha: float, parameter_bound: float | None) -> Minimizer:

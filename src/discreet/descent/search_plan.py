@@ -83,7 +83,7 @@ class SearchPlan:
         payer = Ledger(total=self.event.run, adjacency=self.event.adjacency, coins=coins)
         estimator.fit(rows.private_train, rows.private_train_y, ledger=payer)
         private_loss = total_loss(estimator, rows.private_test, rows.private_test_y)
-        return Found(index, estimator, _noisy_score(private_loss, self.event.run, coins))
+        return Found(index, estimator, noisy_score(private_loss, self.event.run, coins))
 
 
 def draw_below(size: int, coins: Coins) -> int:
@@ -119,7 +119,7 @@ def _invert(probabilities: Sequence[Fraction], coins: Coins) -> int:
                 break
 
 
-def _noisy_score(private_loss: int, run: Budget, coins: Coins) -> int:
+def noisy_score(private_loss: int, run: Budget, coins: Coins) -> int:
     """Return a sum of losses with noise that costs a run's budget; one record moves the sum by at most LOSS_UNITS."""
     statistic = np.array([private_loss], dtype=np.int64)
     if isinstance(run, Pure):

@@ -121,6 +121,7 @@ def by_position(n_rows: int, share: Fraction) -> NDArray[np.bool_]:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> by_position(5, Fraction(2, 5)).tolist()
     [False, False, True, False, True]
     """
@@ -133,6 +134,7 @@ def by_content(features: Any, target: NDArray[np.float64], share: Fraction) -> N
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> X, y = np.array([[1.0], [2.0], [1.0]]), np.array([0.0, 1.0, 0.0])
     >>> first, _, third = by_content(X, y, Fraction(1, 2)).tolist()
     >>> first == third

@@ -10,7 +10,7 @@ from discreet import _checks
 from discreet.descent.calibration import COORDINATE_SHARE, PEELING_SHARE, automatic_selection
 from discreet.descent.losses import LOSSES
 from discreet.descent.row_grid import RowGrid, rows_changed
-from discreet.errors import InvalidArgument
+from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.accounting import gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Zcdp, check_budget
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 # A row at the norm needs (row_norm / entry_bound)**2 full entries; of at least this share of all columns it is dense.
 _DENSE_SHARE = 1 / 16
 # The largest eigenvalue of the mean square of rows with few entries, in squared row norms: words that are everywhere.
-_COMMON = 1 / 14
+_COMMON = 1 / 10
 # What the residual may be before it is clipped, in half-widths of the target: dense rows, and rows of few entries.
 _DENSE_CLIP, _CLIP = 1 / 20, 0.3
 # Labels: half the width of a residual in either case.
 _LABEL_CLIP = 0.5
 # Steps where the noise depends on the total length of the steps alone, so that many are free.
-_MANY_STEPS = 64
+_MANY_STEPS = 96
 # Noise that a whole fit may put on a margin: for labels, and in half-widths of a target.
 _LABEL_NOISE, _NOISE = 1.0, 0.1
 # In all, steps are as long as so many inverse curvatures of a column; one step is between these. Most residuals are
@@ -110,7 +110,9 @@ def tune_on_simulation(
     Raises
     ------
     InvalidArgument
-        If a fact is out of its range, or the budget has no price for a noisy descent.
+        If a fact is out of its range.
+    IncompatiblePlan
+        If the budget is pure.
 
     Guarantee
     ---------
@@ -122,7 +124,7 @@ def tune_on_simulation(
     >>> facts = {"loss": "logistic", "budget": Approx(epsilon=2, delta=1e-6), "adjacency": Replace()}
     >>> tune_on_simulation(**facts, n_rows=20_000, n_columns=47_000, row_norm=1.0, entry_bound=1.0, sparsity=5000,
     ...                    selection="auto").n_steps
-    64
+    96
     >>> tune_on_simulation(**facts, n_rows=20_000, n_columns=1000, row_norm=20.0, entry_bound=1.2, sparsity=10,
     ...                    selection="auto").n_steps
     4
@@ -252,8 +254,9 @@ def _mu(budget: Any) -> float:
         return math.sqrt(2 * value.rho)
     if isinstance(value, Approx) and value.delta > 0:
         return float(gaussian_mu(epsilon=value.epsilon, delta=value.delta))
-    raise InvalidArgument(
-        f"`budget` {value!r} cannot pay for a noisy descent. Use Approx with a delta above 0, Zcdp or Gdp."
+    raise IncompatiblePlan(
+        f"A noisy descent has no pure guarantee; found {value!r}. "
+        "Use Approx(epsilon=..., delta=...) with delta above 0, Zcdp or Gdp."
     )
 
 

@@ -54,6 +54,10 @@ class Minimiser:
         return bool(self.smallest_eigenvalue < self.noise_norm)
 
 
+# Dividing by less than this could leave the doubles.
+_LEAST_DIVISOR = 1e-290
+
+
 def minimise(
     quadratic: np.ndarray, linear: np.ndarray, *, rule: str = "adaptive", noise_std: float, noise_norm: float
 ) -> Minimiser:
@@ -122,7 +126,7 @@ def minimise(
         ridge = max(0.0, norm - smallest)
         # Directions that neither the data nor the ridge determine get no share: the solution of least norm.
         largest = float(np.max(np.abs(values + ridge), initial=0.0))
-        kept = values + ridge > values.size * np.finfo(np.float64).eps * largest
+        kept = values + ridge > max(values.size * np.finfo(np.float64).eps * largest, _LEAST_DIVISOR)
     else:
         deviations, threshold = _PAPER[name]
         ridge = deviations * std

@@ -210,7 +210,7 @@ def search_epsilon(*, rho: Fraction, law: RunLaw, delta: Fraction) -> Fraction:
     --------
     >>> law = RunLaw(name="geometric", stop=Fraction(1, 10), most_runs=100)
     >>> round(float(search_epsilon(rho=Fraction(1, 50), law=law, delta=Fraction(1, 10**5))), 3)
-    1.902
+    1.719
     """
     length = log_up(1 / law.stop)
     # Every a >= 1 is sound; few digits make the answer the same everywhere.
@@ -292,7 +292,7 @@ def law_of_mean(name: str, mean_runs: int, most_runs: int | None = None) -> RunL
     Examples
     --------
     >>> law_of_mean("geometric", 10).most_runs, law_of_mean("logarithmic", 10).most_runs
-    (53, 130)
+    (51, 129)
     """
     mean = _checks.integer(mean_runs, "mean_runs", low=2, high=200)
     if _checks.one_of(name, "law", LAWS) == "geometric":
