@@ -130,7 +130,7 @@ def minimise(
     else:
         deviations, threshold = _PAPER[name]
         ridge = deviations * std
-        kept = values + ridge > 0.0 if threshold == 0.0 else values + ridge >= threshold
+        kept = values + ridge > _LEAST_DIVISOR if threshold == 0.0 else values + ridge >= threshold
     repaired = values + ridge
     inverse = np.divide(1.0, repaired, out=np.zeros_like(repaired), where=kept)
     solution = vectors @ (inverse * (vectors.T @ linear))
