@@ -182,7 +182,7 @@ def tuned(
     if method == "ight":  # without noise the clip and the number of steps need no tuning
         last = max(choice.n_steps for choice in choices)
         choices = [Choice(c.n_selected, 3 * last, c.step, 8.0) for c in choices if c.n_steps == last and c.step <= 2]
-    # All settings on a few data sets, then the best dozen on all of them: the last ones differ by less than their noise.
+    # All settings on a few data sets, then the best dozen on all of them: good settings differ little.
     few = tuning[: max(1, len(tuning) // 4)]
     first = [_mean_error(few, setting, loss, choice, method, epsilon=epsilon) for choice in choices]
     choices = [choices[k] for k in np.argsort(first)[:12]]
