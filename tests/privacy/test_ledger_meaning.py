@@ -1,8 +1,7 @@
-"""What a ledger's numbers mean: its curve, its reading, and that long ledgers answer at once."""
+"""What a ledger's numbers mean: its curve, its reading, and that long ledgers add up exactly."""
 
 import json
 import sqlite3
-import time
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -12,7 +11,7 @@ from discreet.errors import BudgetExceeded, InvalidArgument, LedgerUnusable
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.ledger_store import budget_of, budget_text, sum_of
+from discreet.privacy.ledger_store import budget_text, sum_of
 from discreet.privacy.reading import caught, epsilons, reading, round_up
 from privacy.doubles import gaussian, laplace, priced
 
@@ -48,25 +47,15 @@ def answers(ledger):
     [[Fraction(1, 100)] * N_MANY, [Fraction(k, 10**6) for k in range(1, N_MANY + 1)]],
     ids=["equal", "all different"],
 )
-def test_a_ledger_of_ten_thousand_entries_answers_within_a_second(tmp_path, costs):
-    """Opening, spent, left, the curve, a quote and a charge take under a second together, each after a full check.
-
-    Measured as the process's own time, so that a busy machine does not matter.
-    """
+def test_a_ledger_of_ten_thousand_entries_answers_exactly(tmp_path, costs):
+    """Opening, spent, left, the curve, a quote and a charge are exact sums; `benchmarks/ledger.py` times them."""
     path = tmp_path / "many.ledger"
     write_many(path, costs)
-    # What is imported and computed once a process is not what grows with a ledger.
-    answers(Ledger(total=Gdp(mu=200), adjacency=Replace()))
-    budget_of.cache_clear()
-    start = time.process_time()
     ledger = Ledger.open(path)
     answers(ledger)
-    assert time.process_time() - start < 1
     assert ledger.spent == Gdp.from_squared(sum(costs) + 1)
     assert ledger.left == Gdp.from_squared(39_999 - sum(costs))
-    start = time.process_time()
     assert len(ledger.entries) == N_MANY + 1
-    assert time.process_time() - start < 2
 
 
 def test_what_was_read_before_is_still_checked(tmp_path):
