@@ -1,6 +1,7 @@
 """What the documentation shows is what happens."""
 
 import doctest
+import gzip
 import importlib
 import pkgutil
 import re
@@ -35,11 +36,13 @@ def test_the_python_of_the_readme_runs(capsys):
 
 
 def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
-    """The README's command lines run one after the other, in an empty folder."""
+    """The README's command lines run one after the other, in a folder that holds the file of words they name."""
     monkeypatch.chdir(tmp_path)
+    words = "".join(f"{k % 2} {k + 1}:1 {k + 50}:0.5\n" for k in range(200))
+    (tmp_path / "words.svm.gz").write_bytes(gzip.compress(words.encode()))
     blocks = re.findall(r"```\n(discreet .*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
-    assert len(lines) == 6
+    assert len(lines) == 7
     for line in lines:
         assert main(shlex.split(line, comments=True)[1:]) == 0, capsys.readouterr().err
 
