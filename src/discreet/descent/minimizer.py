@@ -60,8 +60,10 @@ class Minimizer:
         outward bound of its own error. Proof: docs/proofs/perturbation.md
         """
         objective = PrivateObjective(rows, loss, self.regularization, linear)
-        condition = objective.smoothness / self.regularization
-        # More rows than were expected may take more steps (AddRemove alone; a Replace plan knows their number).
+        # More rows than were expected take more steps (AddRemove alone; a Replace plan knows their number). How many
+        # more depends on how many rows there are, never on what stands in them.
+        norm_squared = rows.grid.norm_squared() / rows.grid.norm**2
+        condition = 1 + rows.private_size() * curvature(loss) * norm_squared / self.regularization * (1 + 1e-8)
         n_steps = max(self.n_steps, steps_needed(condition, self.reach, self.error))
         v = triple_momentum(objective, n_steps)
         return self._project(self._settle(objective, v))
