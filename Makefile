@@ -55,7 +55,7 @@ test: lint
 	$(PYTEST) -n $(JOBS) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
 
 nightly: $(VENV)/developer $(VENV)/installed
-	$(PYTEST) -m nightly
+	export DISCREET_HYPOTHESIS="new examples"; $(PYTEST) -m "nightly or hypothesis"
 
 bench: $(VENV)/developer $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --group benchmarks
