@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from discreet.privacy.runtimes import geometric_runtime as geometric_runtime
     from discreet.privacy.tradeoff import TradeoffFunction as TradeoffFunction
     from discreet.tables.columns import Category as Category
+    from discreet.tables.columns import Date as Date
     from discreet.tables.columns import Flag as Flag
     from discreet.tables.columns import Number as Number
     from discreet.tables.scaling import BoundsScaler as BoundsScaler
@@ -67,6 +68,7 @@ _HOMES = {
     "BudgetExceeded": "errors",
     "Category": "tables.columns",
     "Coins": "lattice.coins",
+    "Date": "tables.columns",
     "DiscreetError": "errors",
     "Flag": "tables.columns",
     "Forecast": "functional.forecast",

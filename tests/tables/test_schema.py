@@ -137,7 +137,7 @@ def test_a_bad_declaration_is_refused_by_column_and_key(tmp_path, column, words)
         ("format = 1\n[columns]", ["at least one"]),
         ("format = 1\nunit = 'person'\n[columns.q]\nkind = 'flag'", ["`unit`", "not a key"]),
         ("format = 1\nadjacency = 'swap'\n[columns.q]\nkind = 'flag'", ["`adjacency`"]),
-        ("format = 1\n[reading]\nencoding = 'x'\n[columns.q]\nkind = 'flag'", ["`reading.encoding`", "not a key"]),
+        ("format = 1\n[reading]\nquote = 'x'\n[columns.q]\nkind = 'flag'", ["`reading.quote`", "not a key"]),
         ("format = 1\n[reading]\ndelimiter = ';;'\n[columns.q]\nkind = 'flag'", ["`delimiter`"]),
         ("format = 1\n[reading]\nthousands = '.'\n[columns.q]\nkind = 'flag'", ["`thousands`"]),
         ("format = \n", ["TOML", "line 1"]),

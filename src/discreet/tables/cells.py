@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import InvalidData
-from discreet.tables.columns import Category, Flag, Reading
+from discreet.tables.columns import Category, Date, Flag, Reading
+from discreet.tables.texts import NUMBER, days_of_numpy, days_of_objects, trouble_of_texts, values_of_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,13 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.tables.columns import Column
 
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _NUMBER = re.compile(NUMBER)
-_TRUTH = {"true": 1.0, "false": 0.0}
-BLANK = "a cell is blank"
-TEXT = "a cell is a text that is no number"
-UNIT = "a cell has a unit sign (such as % or a currency) in a number; write plain numbers"
-GROUPED = "a cell groups its digits; declare `thousands` under [reading]"
 
 
 class ColumnReader:
@@ -40,13 +35,23 @@ class ColumnReader:
     ----------
     name : str
         The column.
-    column : Number, Category or Flag
+    column : Number, Date, Category or Flag
         Its declaration.
     reading : Reading
         How texts are read.
     """
 
-    __slots__ = ("_codes", "_column", "_diagnose", "_levels", "_missing_numbers", "_reading", "name")
+    __slots__ = (
+        "_codes",
+        "_column",
+        "_diagnose",
+        "_labels",
+        "_levels",
+        "_missing_numbers",
+        "_reading",
+        "_spellings",
+        "name",
+    )
 
     def __init__(self, name: str, column: Column, reading: Reading) -> None:
         self.name = name
@@ -56,6 +61,9 @@ class ColumnReader:
         levels = column.levels if isinstance(column, Category) else ()
         self._levels = pa.array(levels, pa.large_string())
         self._codes = {level: code for code, level in enumerate(levels)}
+        labels = dict(column.labels) if isinstance(column, Category) else {}
+        self._labels = {spelling: self._codes[level] for spelling, level in labels.items()}
+        self._spellings = pa.array(list(self._labels), pa.large_string())
         tokens = [float(token) for token in reading.missing_tokens if _NUMBER.match(token.strip())]
         self._missing_numbers = np.array(tokens)
 
@@ -80,17 +88,18 @@ class ColumnReader:
 
     def _values_of_arrow(self, array: Any) -> tuple[NDArray[np.float64], str | None]:
         kind = array.type
-        if pa.types.is_float64(kind):
-            return array.to_numpy(zero_copy_only=False), None
         if pa.types.is_null(kind):
             return np.full(len(array), np.nan), None
-        if pa.types.is_floating(kind) or pa.types.is_integer(kind):
-            return array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
-        if pa.types.is_boolean(kind):
-            return array.cast(pa.uint8()).cast(pa.float64()).to_numpy(zero_copy_only=False), None
+        if isinstance(self._column, Date):
+            return self._days_of_arrow(array)
+        if pa.types.is_float64(kind):
+            return array.to_numpy(zero_copy_only=False), None
+        if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            numbers = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
+            return numbers.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
         if pa.types.is_decimal(kind):
             # By way of the text: correctly rounded, as a CSV file's cell is.
-            return self._values_of_text(array.cast(pa.string()))
+            array, kind = array.cast(pa.string()), pa.string()
         if _is_text(kind):
             return self._values_of_text(array.cast(pa.large_string(), safe=False))
         raise InvalidData(
@@ -98,37 +107,25 @@ class ColumnReader:
             "Derive the number you mean in a column of its own."
         )
 
+    def _days_of_arrow(self, array: Any) -> tuple[NDArray[np.float64], str | None]:
+        assert isinstance(self._column, Date)  # noqa: S101  (for the type checker)
+        kind = array.type
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            dates = array.cast(pa.date32(), safe=False).to_numpy(zero_copy_only=False)
+            return days_of_numpy(dates, self._column), None
+        if pa.types.is_integer(kind):
+            return self._values_of_text(array.cast(pa.large_string()))
+        if _is_text(kind):
+            return self._values_of_text(array.cast(pa.large_string(), safe=False))
+        raise InvalidData(
+            f"Column `{self.name}` is declared as a date; its type is {kind}. Give dates, or texts in its `format`."
+        )
+
     def _values_of_text(self, texts: Any) -> tuple[NDArray[np.float64], str | None]:
         texts = pc.utf8_trim_whitespace(texts)
-        if isinstance(self._column, Flag):
-            lower = pc.utf8_lower(texts)
-            for word, digit in (("true", "1"), ("false", "0")):
-                texts = pc.if_else(pc.fill_null(pc.equal(lower, word), False), digit, texts)
-        if self._reading.thousands is not None:
-            mark = re.escape(self._reading.thousands)
-            grouped = pc.match_substring_regex(texts, rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+(\.[0-9]*)?$")
-            plain = pc.replace_substring(texts, self._reading.thousands, "")
-            texts = pc.if_else(pc.fill_null(grouped, False), plain, texts)
-        numbers = pc.if_else(pc.equal(texts, ""), None, texts)
-        values = _cast(numbers)
-        if values is None:
-            values = _cast(pc.if_else(pc.match_substring_regex(numbers, NUMBER), numbers, None))
-        assert values is not None  # noqa: S101  (Arrow reads every text of that form)
+        values = values_of_texts(texts, self._column, self._reading)
         found = values.to_numpy(zero_copy_only=False)
-        return found, self._trouble(texts, values) if self._diagnose and values.null_count else None
-
-    def _trouble(self, texts: Any, values: Any) -> str:
-        """Say what kind of trouble a column of texts has, without quoting one."""
-        wrong = texts.filter(pc.is_null(values))
-        wrong = wrong.filter(pc.fill_null(pc.not_equal(wrong, ""), False))
-        for pattern, trouble in (
-            (r"^[+-]?[0-9]{1,3}([,' _\x{00a0}\x{202f}.][0-9]{3})+([.,][0-9]*)?$", GROUPED),
-            (r"^[^0-9a-zA-Z.+-]\s*[0-9.]+$|^[+-]?[0-9.,]+\s*[^0-9a-zA-Z.\s]$", UNIT),
-            ("", TEXT),
-        ):
-            if pc.any(pc.match_substring_regex(wrong, pattern)).as_py():
-                return trouble
-        return BLANK
+        return found, trouble_of_texts(texts, values, self._column) if self._diagnose and values.null_count else None
 
     def _codes_of_arrow(self, array: Any) -> NDArray[np.int32]:
         if pa.types.is_dictionary(array.type):
@@ -137,7 +134,12 @@ class ColumnReader:
         if pa.types.is_null(array.type):
             return np.full(len(array), -1, dtype=np.int32)
         if _is_text(array.type):
-            found = pc.index_in(array.cast(pa.large_string(), safe=False), value_set=self._levels)
+            texts = array.cast(pa.large_string(), safe=False)
+            found = pc.index_in(texts, value_set=self._levels)
+            if self._labels:
+                spelled = pc.index_in(pc.utf8_lower(pc.utf8_trim_whitespace(texts)), value_set=self._spellings)
+                meant = pa.array(list(self._labels.values()), pa.int32()).take(spelled)
+                found = pc.coalesce(found, meant)
             return found.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
         if pa.types.is_nested(array.type) or isinstance(array, pa.ExtensionArray):
             raise InvalidData(
@@ -149,6 +151,10 @@ class ColumnReader:
 
     def from_numpy(self, array: NDArray[Any]) -> tuple[NDArray[Any], str | None]:
         """Return the cells of a one-dimensional NumPy array, as `from_arrow` does."""
+        if isinstance(self._column, Date):
+            if array.dtype.kind == "M":
+                return days_of_numpy(array, self._column), None
+            return self.from_objects(array.tolist()) if array.dtype.kind in "OUT" else self.from_arrow(pa.array(array))
         if array.dtype.kind not in "fiub":
             if array.dtype.kind not in "OUT":
                 raise InvalidData(f"Column `{self.name}` has the type {array.dtype}, which cannot be read.")
@@ -163,7 +169,10 @@ class ColumnReader:
         if isinstance(self._column, Category):
             return self._codes_of_objects(objects), None
         texts = [cell if isinstance(cell, str) else None for cell in objects]
-        values = np.array([_number_of(cell) for cell in objects], dtype=np.float64)
+        if isinstance(self._column, Date):
+            values = days_of_objects(objects, self._column)
+        else:
+            values = np.array([_number_of(cell) for cell in objects], dtype=np.float64)
         trouble = None
         if any(cell is not None for cell in texts):
             array = pa.array([_clean(cell) for cell in texts], pa.large_string())
@@ -172,7 +181,7 @@ class ColumnReader:
         return (_as_flags(values) if isinstance(self._column, Flag) else self._without_tokens(values)), trouble
 
     def _codes_of_objects(self, objects: Iterable[Any]) -> NDArray[np.int32]:
-        return np.array([_code_of(cell, self._codes) for cell in objects], dtype=np.int32)
+        return np.array([_code_of(cell, self._codes, self._labels) for cell in objects], dtype=np.int32)
 
     def _without_tokens(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self._missing_numbers.size:
@@ -182,14 +191,6 @@ class ColumnReader:
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _cast(texts: Any) -> Any:
-    """Return texts as doubles, correctly rounded, or None where one of them is no number."""
-    try:
-        return texts.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return None
 
 
 def _as_flags(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -213,10 +214,10 @@ def _number_of(cell: Any) -> float:
         return math.nan
 
 
-def _code_of(cell: Any, codes: Mapping[str, int]) -> int:
+def _code_of(cell: Any, codes: Mapping[str, int], labels: Mapping[str, int]) -> int:
     """Return the position of the level that a Python object is, or -1."""
     if isinstance(cell, str):
-        return codes.get(cell, -1)
+        return codes[cell] if cell in codes else labels.get(cell.strip().lower(), -1)
     if isinstance(cell, (bool, np.bool_)):
         return codes.get(str(bool(cell)), codes.get(str(bool(cell)).lower(), -1))
     try:

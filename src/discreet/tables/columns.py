@@ -5,9 +5,12 @@ Everything here is declared by a person before a row is read, and nothing is eve
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from typing import Any, Literal
 
 from discreet import _checks
@@ -29,6 +32,7 @@ class Constant:
 
 
 Missing = Literal["error", "drop"] | Constant
+Labels = Mapping[str, Any] | tuple[tuple[str, str], ...]
 
 
 def _missing(value: Any) -> Missing:
@@ -52,22 +56,26 @@ class Number:
         contributes nothing; a constant within the limits is put in its place.
     description : str, optional
         For people.
+    unit : str, optional
+        A sign such as "%" or "$" that may stand before or after the numbers of a text file, and is taken off.
 
     Raises
     ------
     InvalidArgument
-        If a limit is not finite or not below the other, or the constant lies outside them.
+        If a limit is not finite or not below the other, the constant lies outside them, or the unit could be part of
+        a number.
 
     Examples
     --------
-    >>> Number(17, 90)
-    Number(lower=17.0, upper=90.0, missing='error', description=None)
+    >>> Number(17, 90).upper
+    90.0
     """
 
     lower: float
     upper: float
     missing: Missing | float = field(default="error", kw_only=True)
     description: str | None = field(default=None, kw_only=True)
+    unit: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         lower, upper = check_limits(self.lower, self.upper, column="a Number")
@@ -79,9 +87,93 @@ class Number:
                     f"`missing` must be a constant within the bounds {lower!r} and {upper!r}; found {value!r}."
                 )
             missing = Constant(value)
+        unit: Any = self.unit
+        if unit is not None and (not isinstance(unit, str) or not unit.strip() or set(unit) & set("0123456789.,+-")):
+            raise InvalidArgument('`unit` must be a text without digits and signs of numbers, such as "%".')
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "missing", missing)
+        object.__setattr__(self, "unit", None if unit is None else unit.strip())
+
+
+@dataclass(frozen=True, init=False)
+class Date(Number):
+    """A declared date; as a number it counts the days since its lower limit.
+
+    Parameters
+    ----------
+    lower, upper : datetime.date or str
+        Public limits, ``lower < upper``; a text is in the form 2016-09-30. Dates outside are clipped.
+    format : str, default "%Y-%m-%d"
+        How a text file writes dates, in the letters of `datetime.strptime`: "%d/%m/%Y" for 30/9/2016.
+        Nothing is guessed: a text in another form is missing. Times of the day are not told apart.
+    missing : "error", "drop", or a constant
+        As for `Number`; a constant is a date.
+    description : str, optional
+        For people.
+
+    Raises
+    ------
+    InvalidArgument
+        If a limit is no date or not before the other, the format names no day, or the constant lies outside them.
+
+    Examples
+    --------
+    >>> opened = Date("2016-01-01", "2016-12-31", format="%d/%m/%Y")
+    >>> opened.lower, opened.upper, opened.first.isoformat()
+    (0.0, 365.0, '2016-01-01')
+    """
+
+    first: date
+    format: str
+
+    def __init__(
+        self,
+        lower: Any,
+        upper: Any,
+        *,
+        format: str = "%Y-%m-%d",  # noqa: A002  (the word of every date library)
+        missing: Any = "error",
+        description: str | None = None,
+    ) -> None:
+        first, last = _date(lower, "lower"), _date(upper, "upper")
+        if not first < last:
+            raise InvalidArgument(f"`lower` must be before `upper`; found {first} and {last}.")
+        if not isinstance(format, str) or not all(any(part in format for part in parts) for parts in _DATE_PARTS):
+            raise InvalidArgument('`format` must name year, month and day, such as "%d/%m/%Y".')
+        policy = _missing(missing)
+        if isinstance(policy, Constant):
+            policy = Constant(float(days_between(first, _date(policy.value, "missing"))))
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "format", format)
+        Number.__init__(self, 0.0, float(days_between(first, last)), missing=policy, description=description)
+
+    @property
+    def last(self) -> date:
+        """The upper limit."""
+        return self.first + timedelta(days=int(self.upper))
+
+
+# A format needs one of each.
+_DATE_PARTS = (("%Y", "%y", "%D", "%F"), ("%m", "%b", "%B", "%D", "%F"), ("%d", "%e", "%D", "%F"))
+
+
+def days_between(first: date, other: date) -> int:
+    """Return the number of days from one date to another."""
+    return (other - first).days
+
+
+def _date(value: Any, name: str) -> date:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    raise InvalidArgument(f"`{name}` of a Date must be a date, or a text such as 2016-09-30.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +191,13 @@ class Category:
         A level that is itself called "error" or "drop" is written ``Constant("drop")``.
     description : str, optional
         For people.
+    labels : mapping of str to str, optional
+        Other spellings of levels, whatever their case: ``{"female": "F", "f": "F"}``.
 
     Raises
     ------
     InvalidArgument
-        If there are fewer than two levels, one stands twice, or the constant is none of them.
+        If there are fewer than two levels, one stands twice, the constant is none of them, or a label means none.
 
     Examples
     --------
@@ -114,6 +208,7 @@ class Category:
     levels: tuple[str, ...]
     missing: Missing | str = field(default="error", kw_only=True)
     description: str | None = field(default=None, kw_only=True)
+    labels: Labels = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         levels = levels_of(self.levels)
@@ -124,6 +219,7 @@ class Category:
                 raise InvalidArgument("`missing` must be a constant that is one of the levels; found another one.")
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "missing", missing)
+        object.__setattr__(self, "labels", _labels(self.labels, levels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +233,8 @@ class Flag:
         a constant is 0 or 1.
     description : str, optional
         For people.
+    labels : mapping of str to int, optional
+        What other texts mean, whatever their case: ``{"yes": 1, "no": 0}``.
 
     Examples
     --------
@@ -146,6 +244,7 @@ class Flag:
 
     missing: Missing | float = field(default="error", kw_only=True)
     description: str | None = field(default=None, kw_only=True)
+    labels: Labels = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         missing = _missing(self.missing)
@@ -156,6 +255,7 @@ class Flag:
                 raise InvalidArgument('`missing` of a flag must be "error", "drop" or the constant 0 or 1.')
             missing = Constant(value)
         object.__setattr__(self, "missing", missing)
+        object.__setattr__(self, "labels", _labels(self.labels, ("0", "1")))
 
 
 Column = Number | Category | Flag
@@ -167,6 +267,21 @@ def _level(value: Any) -> str:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidType(f"A level must be a text or a whole number; found {type(value).__name__}.")
     return str(int(value))
+
+
+def _labels(values: Any, levels: tuple[str, ...]) -> Labels:
+    """Return other spellings as pairs (spelling without case, level)."""
+    pairs = values.items() if isinstance(values, Mapping) else values
+    labels: dict[str, str] = {}
+    for spelling, meaning in pairs:
+        if not isinstance(spelling, str):
+            raise InvalidType(f"A key of `labels` must be a text; found {type(spelling).__name__}.")
+        level, folded = str(int(meaning)) if isinstance(meaning, bool) else _level(meaning), spelling.strip().lower()
+        if level not in levels:
+            raise InvalidArgument(f"`labels` must map to {', '.join(map(repr, levels))}; found {level!r}.")
+        if labels.setdefault(folded, level) != level:
+            raise InvalidArgument(f"`labels` gives {folded!r} two meanings; upper and lower case are the same.")
+    return tuple(labels.items())
 
 
 def levels_of(values: Any) -> tuple[str, ...]:
@@ -195,11 +310,22 @@ class Reading:
         declared levels decide, so "NA" may be a level.
     thousands : str, optional
         One character that groups digits, such as "," in 54,908.
+    decimal : str, default "."
+        One character before the fraction of a number: "," in 3,14.
+    encoding : str, default "utf-8"
+        How bytes mean letters, by a name that Python knows, such as "windows-1252" or "utf-16".
+
+    Raises
+    ------
+    InvalidArgument
+        If one of them cannot be used, or two of them are the same character.
     """
 
     delimiter: str = ","
     missing_tokens: tuple[str, ...] = ()
     thousands: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         if not isinstance(self.delimiter, str) or len(self.delimiter) != 1 or self.delimiter in '"\r\n':
@@ -207,8 +333,29 @@ class Reading:
         tokens: Any = self.missing_tokens
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
             raise InvalidType("`missing_tokens` must be a sequence of texts.")
+        if not isinstance(self.decimal, str) or len(self.decimal) != 1 or self.decimal in '0123456789+-eE"\r\n':
+            raise InvalidArgument("`decimal` must be one character that cannot be part of a whole number.")
         if self.thousands is not None and (
-            not isinstance(self.thousands, str) or len(self.thousands) != 1 or self.thousands in '0123456789.+-eE"'
+            not isinstance(self.thousands, str)
+            or len(self.thousands) != 1
+            or self.thousands in f'0123456789{self.decimal}+-eE"'
         ):
             raise InvalidArgument("`thousands` must be one character that cannot be part of a plain number.")
+        if self.decimal == self.delimiter:
+            raise InvalidArgument(
+                f"`decimal` and `delimiter` must differ; both are {self.decimal!r}. Declare the delimiter, often ';'."
+            )
         object.__setattr__(self, "missing_tokens", tuple(tokens))
+        object.__setattr__(self, "encoding", _encoding(self.encoding))
+
+
+def _encoding(name: Any) -> str:
+    """Return the name of a text encoding, in Python's spelling."""
+    known = None
+    if isinstance(name, str):
+        with suppress(LookupError, ValueError):
+            known = codecs.lookup(name)
+    # Codecs such as base64 turn bytes into bytes.
+    if known is None or not getattr(known, "_is_text_encoding", True):
+        raise InvalidArgument('`encoding` must be the name of a text encoding, such as "utf-8" or "windows-1252".')
+    return known.name

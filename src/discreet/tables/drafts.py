@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.tables.columns import Reading
 from discreet.tables.headers import check_names
 from discreet.tables.readers import CSV_ENDINGS, PARQUET_ENDINGS
 from discreet.tables.schema_file import toml_key
@@ -15,12 +16,14 @@ from discreet.tables.text_files import read_header
 
 _HEAD = """\
 # A draft: fill in what is empty, from a codebook or the law, never from the rows, and delete what you do not need.
-# kind is "number" (with lower and upper), "category" (with levels) or "flag" (0/1, true/false).
+# kind is "number" (with lower and upper), "date" (with lower, upper and format), "category" (with levels) or "flag"
+# (0/1, true/false, or the texts of labels).
 # missing is "error" (the default), "drop", or { constant = 0 }.
 format = 1
 adjacency = ""  # "replace" (the number of rows is public) or "add-remove" (it is private)
 """
 _NUMBER = 'kind = "number"\n# lower =\n# upper =\n'
+_DATE = 'kind = "date"\n# lower = "2000-01-01"\n# upper =\n'
 _CATEGORY = 'kind = "category"\nlevels = []\n'
 _FLAG = 'kind = "flag"\n'
 _UNKNOWN = 'kind = ""\n'
@@ -49,7 +52,7 @@ def draft_schema(path: str | Path) -> str:
     if ending.endswith(PARQUET_ENDINGS):
         kinds = _parquet_kinds(file)
     elif ending.endswith(CSV_ENDINGS):
-        names, _ = read_header(file, ",")
+        names, _ = read_header(file, Reading())
         check_names(names, [], file.name, delimiter=",", strict=True)
         kinds = dict.fromkeys(names, _UNKNOWN)
     else:
@@ -74,4 +77,6 @@ def _kind(found: pa.DataType) -> str:
         return _FLAG
     if pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_decimal(found):
         return _NUMBER
+    if pa.types.is_date(found) or pa.types.is_timestamp(found):
+        return _DATE
     return _CATEGORY

@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
 
 from discreet.errors import InvalidArgument
 from discreet.lattice.bounds import check_limits
 from discreet.privacy.adjacency import Adjacency, Replace, adjacency_from_name
-from discreet.tables.columns import Category, Column, Constant, Flag, Missing, Number, Reading
+from discreet.tables.columns import Category, Column, Constant, Date, Flag, Missing, Number, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +36,7 @@ class Declarations:
 
     Parameters
     ----------
-    columns : dict of str to Number, Category or Flag
+    columns : dict of str to Number, Date, Category or Flag
     adjacency : Replace or AddRemove, optional
     reading : Reading
     description : str, optional
@@ -41,8 +52,11 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
+_Day = StrictStr | Annotated[date, Strict()]
+
+
 class _ConstantModel(_Strict):
-    constant: StrictInt | StrictFloat | StrictStr | StrictBool
+    constant: StrictInt | StrictFloat | StrictStr | StrictBool | Annotated[date, Strict()]
 
 
 _Policy = Literal["error", "drop"] | _ConstantModel
@@ -54,6 +68,16 @@ class _NumberModel(_Strict):
     upper: StrictInt | StrictFloat
     missing: _Policy = "error"
     description: StrictStr | None = None
+    unit: StrictStr | None = None
+
+
+class _DateModel(_Strict):
+    kind: Literal["date"]
+    lower: _Day
+    upper: _Day
+    format: StrictStr = "%Y-%m-%d"
+    missing: _Policy = "error"
+    description: StrictStr | None = None
 
 
 class _CategoryModel(_Strict):
@@ -61,18 +85,25 @@ class _CategoryModel(_Strict):
     levels: list[StrictStr | StrictInt]
     missing: _Policy = "error"
     description: StrictStr | None = None
+    labels: dict[StrictStr, StrictStr | StrictInt] = {}
 
 
 class _FlagModel(_Strict):
     kind: Literal["flag"]
     missing: _Policy = "error"
     description: StrictStr | None = None
+    labels: dict[StrictStr, StrictInt | StrictBool] = {}
+
+
+_ColumnModel = _NumberModel | _DateModel | _CategoryModel | _FlagModel
 
 
 class _ReadingModel(_Strict):
     delimiter: StrictStr = ","
     missing_tokens: list[StrictStr] = []
     thousands: StrictStr | None = None
+    decimal: StrictStr = "."
+    encoding: StrictStr = "utf-8"
 
 
 class _SchemaModel(_Strict):
@@ -80,17 +111,17 @@ class _SchemaModel(_Strict):
     adjacency: Literal["replace", "add-remove"] | None = None
     description: StrictStr | None = None
     reading: _ReadingModel = _ReadingModel()
-    columns: dict[StrictStr, Annotated[_NumberModel | _CategoryModel | _FlagModel, Field(discriminator="kind")]]
+    columns: dict[StrictStr, Annotated[_ColumnModel, Field(discriminator="kind")]]
 
 
 _REMEDIES = {
     "missing": "is missing; declare it",
     "extra_forbidden": "is not a key of a schema; remove it or correct its spelling",
-    "union_tag_not_found": 'needs `kind`: "number", "category" or "flag"',
-    "union_tag_invalid": 'needs `kind` to be "number", "category" or "flag"',
+    "union_tag_not_found": 'needs `kind`: "number", "date", "category" or "flag"',
+    "union_tag_invalid": 'needs `kind` to be "number", "date", "category" or "flag"',
     "finite_number": "must be finite",
 }
-_KINDS = ("number", "category", "flag")
+_KINDS = ("number", "date", "category", "flag")
 
 
 def _complaint(details: Any) -> str:
@@ -120,7 +151,7 @@ def from_object(value: Mapping[str, Any]) -> Declarations:
         complaint = _complaint(error.errors(include_url=False, include_context=False, include_input=False)[0])
     if complaint is not None:
         raise InvalidArgument(complaint)
-    reading = Reading(model.reading.delimiter, tuple(model.reading.missing_tokens), model.reading.thousands)
+    reading = Reading(**(model.reading.model_dump() | {"missing_tokens": tuple(model.reading.missing_tokens)}))
     return Declarations(
         columns={name: _column(name, column) for name, column in model.columns.items()},
         adjacency=None if model.adjacency is None else adjacency_from_name(model.adjacency),
@@ -129,16 +160,21 @@ def from_object(value: Mapping[str, Any]) -> Declarations:
     )
 
 
-def _column(name: str, model: _NumberModel | _CategoryModel | _FlagModel) -> Column:
-    policy: Missing = Constant(model.missing.constant) if isinstance(model.missing, _ConstantModel) else model.missing
+def _column(name: str, model: _ColumnModel) -> Column:
+    # A constant date stays one until its column makes it a number of days.
+    constant: Any = model.missing.constant if isinstance(model.missing, _ConstantModel) else None
+    policy: Missing = model.missing if constant is None else Constant(constant)  # type: ignore[assignment]
     if isinstance(model, _NumberModel):
         check_limits(model.lower, model.upper, column=name)  # its errors name the column
     try:
         if isinstance(model, _NumberModel):
-            return Number(model.lower, model.upper, missing=policy, description=model.description)
+            return Number(model.lower, model.upper, missing=policy, description=model.description, unit=model.unit)
+        if isinstance(model, _DateModel):
+            return Date(model.lower, model.upper, format=model.format, missing=policy, description=model.description)
         if isinstance(model, _CategoryModel):
-            return Category(tuple(map(str, model.levels)), missing=policy, description=model.description)
-        return Flag(missing=policy, description=model.description)
+            levels = tuple(map(str, model.levels))
+            return Category(levels, missing=policy, description=model.description, labels=model.labels)
+        return Flag(missing=policy, description=model.description, labels=model.labels)
     except InvalidArgument as error:
         reason = str(error)
     raise InvalidArgument(f"Column `{name}`: {reason}")
@@ -172,23 +208,35 @@ def as_object(declared: Declarations) -> dict[str, Any]:
         value["reading"] = {"delimiter": reading.delimiter, "missing_tokens": list(reading.missing_tokens)}
         if reading.thousands is not None:
             value["reading"]["thousands"] = reading.thousands
+        for name, usual in (("decimal", Reading().decimal), ("encoding", Reading().encoding)):
+            if getattr(reading, name) != usual:
+                value["reading"][name] = getattr(reading, name)
     value["columns"] = {name: _column_object(column) for name, column in declared.columns.items()}
     return value
 
 
 def _column_object(column: Column) -> dict[str, Any]:
     value: dict[str, Any]
-    if isinstance(column, Number):
+    if isinstance(column, Date):
+        value = {"kind": "date", "lower": str(column.first), "upper": str(column.last), "format": column.format}
+    elif isinstance(column, Number):
         value = {"kind": "number", "lower": _short(column.lower), "upper": _short(column.upper)}
+        if column.unit is not None:
+            value["unit"] = column.unit
     elif isinstance(column, Category):
         value = {"kind": "category", "levels": list(column.levels)}
     else:
         value = {"kind": "flag"}
     if isinstance(column.missing, Constant):
         constant = column.missing.value
+        if isinstance(column, Date):
+            constant = str(column.first + timedelta(days=int(constant)))
         value["missing"] = {"constant": constant if isinstance(constant, str) else _short(constant)}
     elif column.missing != "error":
         value["missing"] = column.missing
+    if isinstance(column, (Category, Flag)) and column.labels:
+        labels = dict(column.labels)
+        value["labels"] = labels if isinstance(column, Category) else {key: int(level) for key, level in labels.items()}
     if column.description is not None:
         value["description"] = column.description
     return value
@@ -223,7 +271,7 @@ def toml_key(name: str) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(key)} = {_toml(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):

@@ -26,22 +26,23 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 2**22
 
 
-def read_header(path: Path, delimiter: str) -> tuple[list[str], bool]:
+def read_header(path: Path, reading: Reading) -> tuple[list[str], bool]:
     """Return the column names in the first line of a CSV file, and whether anything follows it.
 
     Raises
     ------
     InvalidData
-        If there is none, or the file is no UTF-8 text.
+        If there is none, or the file is no text of the declared encoding.
     """
     names: list[str] | None = []
     more = False
     reason = "it cannot be read"
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as raw:
-            # A byte that is no UTF-8 may stand in a later line, which this look-ahead need not judge.
-            text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
-            names = next((row for row in csv.reader(text, delimiter=delimiter) if row), [])
+            # A byte that is no letter may stand in a later line, which this look-ahead need not judge.
+            encoding = "utf-8-sig" if reading.encoding == "utf-8" else reading.encoding
+            text = io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline="")
+            names = next((row for row in csv.reader(text, delimiter=reading.delimiter) if row), [])
             more = bool(text.read(1))
     except (OSError, EOFError) as error:
         names, reason = None, getattr(error, "strerror", None) or "it is damaged"
@@ -54,7 +55,10 @@ def read_header(path: Path, delimiter: str) -> tuple[list[str], bool]:
             f"{path.name} is empty: it has no header. Give it a first line with the names of its columns."
         )
     if any("\ufffd" in name or "\0" in name for name in names):
-        raise InvalidData(f"{path.name} is not UTF-8 text. Save it as UTF-8.")
+        raise InvalidData(
+            f"{path.name} is not text in the encoding {reading.encoding}. "
+            "Save it as UTF-8, or declare its `encoding` under [reading]."
+        )
     return names, more
 
 
@@ -75,7 +79,7 @@ class CsvTable(Table):
         self._path = path
         self._readers = readers
         self._reading = reading
-        names, self._has_more = read_header(path, reading.delimiter)
+        names, self._has_more = read_header(path, reading)
         check_names(names, [reader.name for reader in readers], path.name, delimiter=reading.delimiter)
         self._n_fields = len(names)
         self.size_hint = path.stat().st_size
@@ -105,8 +109,9 @@ class CsvTable(Table):
                 "(the header is line 1; a record is one line). Correct the line, for instance a comma too many."
             )
         raise InvalidData(
-            f"{self._path.name} cannot be read as CSV: it is damaged, not UTF-8 text, or a record is longer than "
-            f"{CHUNK_BYTES // 2**20} MiB. Save it anew as UTF-8 text."
+            f"{self._path.name} cannot be read as CSV: it is damaged, not text in the encoding "
+            f"{self._reading.encoding}, or a record is longer than {CHUNK_BYTES // 2**20} MiB. Save it anew as UTF-8 "
+            "text, or declare its `encoding` under [reading]."
         )
 
     def _batches(self, skip: Any) -> Iterator[Any]:
@@ -118,7 +123,9 @@ class CsvTable(Table):
                 stream = pa.CompressedInputStream(file, "gzip") if zipped else file
                 batches = pa_csv.open_csv(
                     stream,
-                    read_options=pa_csv.ReadOptions(block_size=CHUNK_BYTES, use_threads=False),
+                    read_options=pa_csv.ReadOptions(
+                        block_size=CHUNK_BYTES, use_threads=False, encoding=self._reading.encoding
+                    ),
                     parse_options=pa_csv.ParseOptions(
                         delimiter=self._reading.delimiter,
                         newlines_in_values=True,
@@ -136,6 +143,6 @@ class CsvTable(Table):
                     self.position = min(file.tell(), self.size_hint or 0)
                     yield batch
                 return
-        except (pa.ArrowException, OSError, KeyError, ValueError):
+        except (pa.ArrowException, OSError, LookupError, ValueError):
             pass
         yield None
