@@ -91,13 +91,15 @@ def dump(kind: str, content: dict[str, Any]) -> str:
     )
 
 
-def parse(text: str, *, kind: str, name: str) -> dict[str, Any]:
-    """Return the content of one of our files; refuse other files, kinds and newer formats by name."""
+def parse(text: str, *, kind: str | None, name: str) -> dict[str, Any]:
+    """Return the content of one of our files; refuse other files, kinds and newer formats by name; None: any kind."""
     content = _object(text)
     if content is None or "discreet" not in content:
         raise InvalidData(f"{name} is not a file written by discreet.")
     if content["discreet"] != FORMAT:
         raise InvalidData(f"{name} has format {content['discreet']!r}; this version reads {FORMAT}. Update discreet.")
+    if kind is None and isinstance(content.get("kind"), str):
+        return content
     if content.get("kind") != kind:
         raise InvalidData(f"{name} holds a {content.get('kind')!r}; a {kind!r} was expected.")
     return content
@@ -118,6 +120,12 @@ def read(path: str | os.PathLike[str], *, kind: str) -> dict[str, Any]:
     if not target.is_file():
         raise InvalidArgument(f"There is no file {str(target)!r}.")
     return parse(target.read_text(encoding="utf-8", errors="replace"), kind=kind, name=repr(str(target)))
+
+
+def read_any(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read one of our files, whatever its kind."""
+    target = Path(path)
+    return parse(target.read_text(encoding="utf-8", errors="replace"), kind=None, name=repr(str(target)))
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from discreet.cli import example, fit, init, ledger, plan, predict, release
+from discreet.cli import check, example, fit, init, ledger, plan, predict, release, show
 from discreet.cli.declarations import WrongUsage
 from discreet.errors import BudgetExceeded, DiscreetError, NoiseDominatedWarning
 
@@ -53,11 +53,13 @@ def _options(
 
 
 app.command("init")(init.init)
+app.command("check")(check.check)
 app.command("plan")(plan.plan)
 app.command("fit")(fit.fit)
 app.command("release")(release.release)
 app.command("predict")(predict.predict)
 app.command("ledger")(ledger.ledger)
+app.command("show")(show.show)
 app.command("example")(example.example)
 
 

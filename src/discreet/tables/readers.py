@@ -68,7 +68,7 @@ def open_table(
     needed = list(schema.columns) if columns is None else list(columns)
     readers = [ColumnReader(name, declared(name, schema.columns), schema.reading) for name in needed]
     if isinstance(source, (str, Path)):
-        return _open_file(Path(source), schema, readers)
+        return open_file(Path(source), schema, readers)
     if isinstance(source, np.ndarray):
         from discreet.tables.frames import array_table
 
@@ -76,7 +76,8 @@ def open_table(
     return _open_memory(source, readers)
 
 
-def _open_file(path: Path, schema: Schema, readers: list[ColumnReader]) -> Table:
+def open_file(path: Path, schema: Schema, readers: list[ColumnReader]) -> Table:
+    """Return the private records of a CSV or Parquet file, through readers of your own."""
     ending = path.name.lower()
     if not ending.endswith(CSV_ENDINGS + PARQUET_ENDINGS):
         raise InvalidArgument(

@@ -1,0 +1,67 @@
+"""`discreet show`: what any file that discreet wrote says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import declarations as options
+
+_SQLITE = b"SQLite format 3\0"
+# Lists longer than this are told by their number of entries.
+_LONG = 12
+
+
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model, a release, a verdict or a ledger.")],
+    json: options.JsonOption = False,
+) -> None:
+    """Print any file written by discreet; it holds nothing private but what was released."""
+    from discreet import _files
+    from discreet.cli.ledger import ledger
+
+    options.require_file(file, "file")
+    with file.open("rb") as stream:
+        start = stream.read(len(_SQLITE))
+    if start == _SQLITE:
+        ledger(file, json=json)
+        return
+    content = _files.read_any(file)
+    typer.echo(file.read_text(encoding="utf-8") if json else _text(file, content), nl=not json)
+
+
+def _text(file: Path, content: dict[str, Any]) -> str:
+    """Return what a file says, best as its own class says it."""
+    if content["kind"] == "regression":
+        from discreet.functional.inference import RegressionResult
+
+        return str(RegressionResult.load(file).summary())
+    if content["kind"] == "moments":
+        from discreet.functional.moments import Moments
+
+        moments = Moments.load(file)
+        return "\n".join(
+            [
+                f"Moments of {', '.join(moments.names)}.",
+                f"Cost: {moments.cost!r} under {moments.release.adjacency!r}; {moments.release.label}.",
+                f'Next, free: discreet fit {file} "{moments.names[0]} ~ ..."',
+            ]
+        )
+    return "\n".join(_outline(content))
+
+
+def _outline(value: Any, indent: str = "", name: str = "") -> list[str]:
+    """Return an object as indented lines; long lists are counted."""
+    label = f"{indent}{name}: " if name else indent
+    if isinstance(value, dict):
+        lines = [label.rstrip()] if name else []
+        for key, entry in value.items():
+            lines += _outline(entry, indent + ("  " if name else ""), str(key))
+        return lines
+    if isinstance(value, list) and (len(value) > _LONG or any(isinstance(entry, (dict, list)) for entry in value)):
+        return [f"{label}{len(value)} entries"]
+    if isinstance(value, list):
+        return [label + ", ".join(map(str, value))]
+    return [f"{label}{value}"]
