@@ -36,6 +36,13 @@ $(VENV)/installed: $(VENV)/made pyproject.toml README.md $(SOURCES)
 	$(PIP) install --quiet --no-deps --force-reinstall dist/*.whl
 	touch $@
 
+# A browser for the tests of pages; where it can be neither found nor installed, they skip and say so.
+$(VENV)/browser: $(VENV)/made
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || [ "$$(id -u)" != 0 ] \
+		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
+		|| echo "No Chromium: the tests of pages in a browser will skip."
+	touch $@
+
 demo: $(VENV)/installed
 	rm -rf demo && mkdir demo
 	$(BIN)/discreet example adult -o demo
@@ -51,7 +58,7 @@ lint: $(VENV)/developer $(VENV)/installed
 	$(PIP) check
 	$(BIN)/twine check --strict dist/*.whl
 
-test: lint
+test: lint $(VENV)/browser
 	$(PYTEST) -n $(JOBS) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
 
 nightly: $(VENV)/developer $(VENV)/installed

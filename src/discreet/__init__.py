@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from discreet.privacy.release import release as release
     from discreet.privacy.runtimes import geometric_runtime as geometric_runtime
     from discreet.privacy.tradeoff import TradeoffFunction as TradeoffFunction
+    from discreet.report.page import write_report as write_report
     from discreet.tables.columns import Category as Category
     from discreet.tables.columns import Date as Date
     from discreet.tables.columns import Flag as Flag
@@ -110,6 +111,7 @@ _HOMES = {
     "geometric_runtime": "privacy.runtimes",
     "release": "privacy.release",
     "release_moments": "functional.moments",
+    "write_report": "report.page",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605  (one list, kept beside the homes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli import report as pages
 from discreet.cli import sparse as sparse_options
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def fit(
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model is written (JSON).")] = None,
+    report: pages.ReportOption = None,
     json: options.JsonOption = False,
     sparse: sparse_options.SparseOption = None,
     labels: sparse_options.LabelsOption = None,
@@ -107,6 +109,7 @@ def fit(
             ledger=ledger,
             total=total,
             output=output,
+            report=report,
             as_json=json,
         )
         return
@@ -114,7 +117,11 @@ def fit(
     if data is None or formula is None:
         raise options.WrongUsage(f"Missing argument '{'DATA' if data is None else 'FORMULA'}'.")
     options.require_file(data, "data file")
-    with _files.OutputFile(output) if output is not None else nullcontext() as file:
+    with ExitStack() as stack:
+        file, page = (
+            None if path is None else stack.enter_context(_files.OutputFile(path, name=name))
+            for path, name in ((output, "output"), (report, "report"))
+        )
         if _files.kind_of(data) == "moments":
             moments = _from_release(data, budget, total)
         else:
@@ -135,6 +142,8 @@ def fit(
         result = _regress(moments, formula, loss, radius)
         if file is not None:
             file.write(result.dumps())
+        if page is not None:
+            pages.write_page(page, result, ledger)
     typer.echo(result.dumps() if json else str(result.summary()), nl=not json)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from discreet.cli import check, example, fit, init, ledger, plan, predict, release, show
+from discreet.cli import check, example, fit, init, ledger, plan, predict, release, report, show
 from discreet.cli.declarations import WrongUsage
 from discreet.errors import BudgetExceeded, DiscreetError, NoiseDominatedWarning
 
@@ -60,6 +60,7 @@ app.command("release")(release.release)
 app.command("predict")(predict.predict)
 app.command("ledger")(ledger.ledger)
 app.command("show")(show.show)
+app.command("report")(report.report)
 app.command("example")(example.example)
 
 

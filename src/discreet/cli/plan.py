@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import declarations as options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.functional.forecast import Forecast
+    from discreet.privacy.budgets import Budget
+
+# By which the budget and the number of rows are multiplied on the planning page.
+_FACTORS = ("1/10", "1/5", "1/2", 1, 2, 5, 10)
 
 
 def plan(
@@ -38,6 +47,10 @@ def plan(
     moments: Annotated[
         Path | None, typer.Option("--moments", help="A release to take second moments from, instead of assumptions.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Where a page of forecasts against budget and rows is written (HTML)."),
+    ] = None,
     json: options.JsonOption = False,
 ) -> None:
     """Forecast standard errors for every law of noise; reads no data and spends nothing."""
@@ -50,17 +63,77 @@ def plan(
         options.require_file(moments, "release")
         released = Moments.load(moments)
     declared = bool(schema is not None or bounds or levels)
-    outlook = forecast(
-        formula,
-        options.read_schema(schema, bounds, levels) if declared or released is None else None,
-        n_rows=rows,
-        budget=budget,
-        adjacency=options.read_adjacency(adjacency),
-        r_squared=r_squared,
-        assume=read_assumptions(assume) if assume else None,
-        moments=released,
-    )
+    facts = options.read_schema(schema, bounds, levels) if declared or released is None else None
+    given: dict[str, Any] = {
+        "adjacency": options.read_adjacency(adjacency),
+        "r_squared": r_squared,
+        "assume": read_assumptions(assume) if assume else None,
+        "moments": released,
+    }
+
+    def forecast_at(budget: Budget, n_rows: int) -> Forecast:
+        return forecast(formula, facts, n_rows=n_rows, budget=budget, **given)
+
+    outlook = forecast_at(budget, rows)
+    if report is not None:
+        write_page(report, outlook, forecast_at)
     typer.echo(json_module.dumps(outlook.to_json(), indent=1, allow_nan=False) if json else str(outlook))
+
+
+def write_page(path: Path, outlook: Forecast, forecast_at: Callable[[Budget, int], Forecast]) -> None:
+    """Write the page of a forecast, with others at more and at fewer rows and at larger and smaller budgets."""
+    from fractions import Fraction
+
+    from discreet import _files
+    from discreet.report.planning import planning_html
+
+    factors = [Fraction(factor) for factor in _FACTORS]
+    with _files.OutputFile(path, name="report") as file:
+        budgets = [scaled(outlook.budget, factor) for factor in factors]
+        by_budget = [forecast_at(budget, outlook.n_rows) for budget, _ in budgets]
+        axis = f"{type(outlook.budget).__name__} {budgets[0][1][0]}"
+        rows = sorted({max(1, round(outlook.n_rows * factor)) for factor in factors})
+        by_rows = [forecast_at(outlook.budget, n_rows) for n_rows in rows]
+        file.write(
+            planning_html(
+                f"Plan: {outlook.formula}",
+                str(outlook),
+                [
+                    _over(axis, [number for _, (_, number) in budgets], by_budget),
+                    _over("rows", [float(n_rows) for n_rows in rows], by_rows),
+                ],
+            )
+        )
+
+
+def scaled(budget: Budget, factor: Any) -> tuple[Budget, tuple[str, float]]:
+    """Return a budget whose noise is `factor` times smaller, and its name and number on an axis."""
+    from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+
+    if isinstance(budget, Pure):
+        larger: Budget = Pure(epsilon=budget.epsilon * factor)
+    elif isinstance(budget, Approx):
+        larger = Approx(epsilon=budget.epsilon * factor, delta=budget.delta)
+    elif isinstance(budget, Zcdp):
+        return Zcdp(rho=budget.rho * factor**2), ("rho", float(budget.rho * factor**2))
+    else:
+        assert isinstance(budget, Gdp)  # noqa: S101  (the four kinds of budgets)
+        return Gdp.from_squared(budget.mu_squared * factor**2), ("mu", float(budget.mu * factor))
+    return larger, ("epsilon", float(budget.epsilon * factor))
+
+
+def _over(axis: str, at: list[float], forecasts: list[Forecast]) -> Any:
+    from discreet.report.planning import Outlook
+
+    best = [found.best for found in forecasts]
+    shares = [max((one.noise_parts[name] / size) ** 2 for name, size in one.standard_errors.items()) for one in best]
+    return Outlook(
+        axis=axis,
+        at=at,
+        standard_errors={name: [one.standard_errors[name] for one in best] for name in best[0].standard_errors},
+        noise_shares=shares,
+        valid=[one.offered for one in best],
+    )
 
 
 def read_assumptions(texts: list[str]) -> dict[str, list[float]]:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.report import is_ledger
 
-_SQLITE = b"SQLite format 3\0"
 # Lists longer than this are told by their number of entries.
 _LONG = 12
 
@@ -23,9 +23,7 @@ def show(
     from discreet.cli.ledger import ledger
 
     options.require_file(file, "file")
-    with file.open("rb") as stream:
-        start = stream.read(len(_SQLITE))
-    if start == _SQLITE:
+    if is_ledger(file):
         ledger(file, json=json)
         return
     content = _files.read_any(file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
     from discreet.lattice.bounds import Interval
@@ -102,6 +103,7 @@ def fit_sparse(
     ledger: Path | None,
     total: Budget | None,
     output: Path | None,
+    report: Path | None,
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
@@ -121,7 +123,11 @@ def fit_sparse(
             "An svmlight file does not say how many columns there are, and its largest column number is private: "
             "give the public number, --columns."
         )
-    with _files.OutputFile(output) if output is not None else nullcontext() as file:
+    with ExitStack() as stack:
+        file, page = (
+            None if place is None else stack.enter_context(_files.OutputFile(place, name=name))
+            for place, name in ((output, "output"), (report, "report"))
+        )
         table = read_sparse(path, n_columns=given.columns, zero_based=given.zero_based, labels=given.labels)
         if table.private_y is None:
             raise options.WrongUsage(f"{str(path)!r} has no labels: give --labels FILE.")
@@ -132,6 +138,8 @@ def fit_sparse(
         text = model_files.dumps(model)
         if file is not None:
             file.write(text)
+        if page is not None:
+            write_page(page, model, ledger)
     typer.echo(text if as_json else describe(model), nl=not as_json)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.findings import Finding
     from discreet.privacy.ledger import Ledger
 
 LARGE_DELTA = "delta is above 1 / the number of rows: publishing one whole record would keep it, too"
@@ -172,6 +173,15 @@ class DescentEstimator(BaseEstimator, metaclass=ABCMeta):
     def _take_coefficients(self, coefs: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
         self.coef_ = coefs
         self.intercept_: Any = constants
+
+    def to_finding(self) -> Finding:
+        """Return what a report says of the fitted model."""
+        from sklearn.utils.validation import check_is_fitted
+
+        from discreet.descent.findings import finding_of_model
+
+        check_is_fitted(self)
+        return finding_of_model(self)
 
     def _margins(self, X: Any) -> NDArray[np.float64]:
         """Return the linear predictors of new rows, each scaled and clipped as a private one is.

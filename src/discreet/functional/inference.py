@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from discreet.functional.bootstrap import Bootstrap
     from discreet.privacy.budgets import Budget
     from discreet.privacy.events import Event
+    from discreet.privacy.findings import Finding
     from discreet.tables.schema import Schema
 
 NOT_COMPUTED = "this model was written by a version that computed no standard errors"
 LOSSES = ("squared", "logistic")
 METHODS = ("sandwich", "bootstrap")
-LOSSES = ("squared", "logistic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +285,12 @@ class RegressionResult:
             "entry_std": self.entry_std,
             "loss": self.loss,
         }
+
+    def to_finding(self) -> Finding:
+        """Return what a report says of the regression."""
+        from discreet.functional.findings import finding_of_regression
+
+        return finding_of_regression(self)
 
     def dumps(self) -> str:
         """Return the text of a model file: strict JSON, nothing of the rows but the release."""

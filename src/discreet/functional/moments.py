@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.findings import Finding
     from discreet.privacy.ledger import Ledger
     from discreet.tables.schema import Schema
     from discreet.tables.selection import Selection
@@ -249,6 +250,12 @@ class Moments:
             corner_is_public=self._corner_is_public,
             seed=public_seed(self.release.value),
         )
+
+    def to_finding(self) -> Finding:
+        """Return what a report says of the release."""
+        from discreet.functional.findings import finding_of_moments
+
+        return finding_of_moments(self)
 
     def dumps(self) -> str:
         """Return the text of a moments file: strict JSON, nothing of the rows but the release."""

@@ -1,0 +1,78 @@
+"""`discreet report`: a page that a person can read, from saved releases and a ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import declarations as options
+
+_SQLITE = b"SQLite format 3\0"
+
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", help="Where a page about the result is written (HTML, one file).")
+]
+
+
+def report(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Models and releases written by discreet, and at most one ledger."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page is written (HTML).")],
+    title: Annotated[str, typer.Option("--title", help="The page's title.")] = "Report",
+) -> None:
+    """Write one HTML page about releases and their ledger: the answers, how sure they are, what they gave away."""
+    from discreet import _files
+    from discreet.privacy.ledger import Ledger
+    from discreet.report.page import report_html
+
+    for file in files:
+        options.require_file(file, "file")
+    ledgers = [file for file in files if is_ledger(file)]
+    if len(ledgers) > 1:
+        raise options.WrongUsage("A report has one ledger; found more. Write one page for each.")
+    with _files.OutputFile(output) as page:
+        book = Ledger.open(ledgers[0]) if ledgers else None
+        results = [load_result(file) for file in files if file not in ledgers]
+        page.write(report_html(results, book, title=title))
+    typer.echo(f"Wrote {output}.")
+
+
+def is_ledger(file: Path) -> bool:
+    """Whether a file is a ledger."""
+    with file.open("rb") as stream:
+        return stream.read(len(_SQLITE)) == _SQLITE
+
+
+def load_result(file: Path) -> Any:
+    """Return the released result that a file holds."""
+    from discreet import _files
+
+    content = _files.read_any(file)
+    kind = content["kind"]
+    if kind == "regression":
+        from discreet.functional.inference import RegressionResult
+
+        return RegressionResult.load(file)
+    if kind == "moments":
+        from discreet.functional.moments import Moments
+
+        return Moments.load(file)
+    if kind == "sparse-model":
+        from discreet.descent import model_files
+
+        return model_files.load(file)
+    raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report.")
+
+
+def write_page(file: Any, result: Any, ledger: Path | None) -> None:
+    """Write the page of a result that was just released into an opened file."""
+    from discreet.privacy.findings import finding_of
+    from discreet.privacy.ledger import Ledger
+    from discreet.report.page import report_html
+
+    book = Ledger.open(ledger) if ledger is not None else None
+    file.write(report_html(result, book, title=finding_of(result).asked[0][1]))
