@@ -229,3 +229,12 @@ def test_example_files_of_the_cases(name, request):
             decoded(folder / name, schemas[name])
     else:
         assert sum(decoded(folder / name, schemas[name])[1]) == {"ING-01.csv": 4, "ING-08.csv": 3}[name]
+
+
+def test_a_line_that_is_no_text_and_too_long_says_nothing_of_itself(tmp_path, capfd):
+    """Arrow's own complaint would go to stderr with a byte of the line."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,2\n1,2,\xe3\n")
+    with pytest.raises(InvalidData, match="t.csv"):
+        list(open_table(path, AB).blocks())
+    assert capfd.readouterr() == ("", "")

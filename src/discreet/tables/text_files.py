@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 # Arrow reads this much at a time; a record must fit in it.
 CHUNK_BYTES = 2**22
+
+# How Arrow begins its complaint, before it quotes the line.
+_RAGGED = re.compile(r"\ACSV parse error: Row #([0-9]+): Expected [0-9]+ columns, got ([0-9]+)")
 
 
 def read_header(path: Path, reading: Reading) -> tuple[list[str], bool]:
@@ -88,22 +92,15 @@ class CsvTable(Table):
         """Yield the records."""
         if not self._has_more:
             return
-        ragged: list[tuple[int, int]] = []
-
-        def skip(row: Any) -> str:
-            ragged.append((row.number or 0, row.actual_columns))
-            return "skip"
-
         # Raised here and not inside the except block, whose exception may quote a record.
-        for batch in self._batches(skip):
-            if ragged or batch is None:
+        for batch in self._batches():
+            if not isinstance(batch, pa.RecordBatch):
                 break
             yield from cut(batch, self._readers)
         else:
-            if not ragged:
-                return
-        if ragged:
-            number, found = ragged[0]
+            return
+        if batch is not None:
+            number, found = batch
             raise InvalidData(
                 f"Line {number} of {self._path.name} has {found} fields; the header has {self._n_fields} "
                 "(the header is line 1; a record is one line). Correct the line, for instance a comma too many."
@@ -114,8 +111,11 @@ class CsvTable(Table):
             "text, or declare its `encoding` under [reading]."
         )
 
-    def _batches(self, skip: Any) -> Iterator[Any]:
-        """Yield Arrow batches of texts, and None if the file turns out to be broken."""
+    def _batches(self) -> Iterator[Any]:
+        """Yield Arrow batches of texts; last, of a broken file, where a line has too many fields and how many, or None.
+
+        Arrow's own handler of such lines is not used: of a line that is no text it would write to stderr.
+        """
         names = [reader.name for reader in self._readers]
         try:
             with pa.OSFile(str(self._path)) as file:
@@ -131,7 +131,6 @@ class CsvTable(Table):
                         newlines_in_values=True,
                         # In a file of one column an empty line is a record with a missing cell.
                         ignore_empty_lines=self._n_fields > 1,
-                        invalid_row_handler=skip,
                     ),
                     convert_options=pa_csv.ConvertOptions(
                         column_types=dict.fromkeys(names, pa.string()),
@@ -143,6 +142,6 @@ class CsvTable(Table):
                     self.position = min(file.tell(), self.size_hint or 0)
                     yield batch
                 return
-        except (pa.ArrowException, OSError, LookupError, ValueError):
-            pass
-        yield None
+        except (pa.ArrowException, OSError, LookupError, ValueError) as error:
+            ragged = _RAGGED.search(str(error))
+        yield None if ragged is None else (int(ragged[1]), int(ragged[2]))
