@@ -65,7 +65,7 @@ class OutputFile:
     def write(self, text: str) -> None:
         """Write the whole text and put the file under its name."""
         if self._temporary is None:
-            raise InvalidArgument(f"`{self._name}` is not open for writing, or was written already.")
+            raise InvalidArgument(f"`{self._name}` is not open for writing, or was written already. Open it anew.")
         with self._temporary.open("w", encoding="utf-8", newline="") as stream:
             stream.write(text)
             stream.flush()
@@ -95,13 +95,13 @@ def parse(text: str, *, kind: str | None, name: str) -> dict[str, Any]:
     """Return the content of one of our files; refuse other files, kinds and newer formats by name; None: any kind."""
     content = _object(text)
     if content is None or "discreet" not in content:
-        raise InvalidData(f"{name} is not a file written by discreet.")
+        raise InvalidData(f"{name} is not a file written by discreet. Give a model, a release or a ledger.")
     if content["discreet"] != FORMAT:
         raise InvalidData(f"{name} has format {content['discreet']!r}; this version reads {FORMAT}. Update discreet.")
     if kind is None and isinstance(content.get("kind"), str):
         return content
     if content.get("kind") != kind:
-        raise InvalidData(f"{name} holds a {content.get('kind')!r}; a {kind!r} was expected.")
+        raise InvalidData(f"{name} must hold a {kind!r}; it holds a {content.get('kind')!r}. Give another file.")
     return content
 
 
@@ -118,7 +118,7 @@ def read(path: str | os.PathLike[str], *, kind: str) -> dict[str, Any]:
     """Read one of our files."""
     target = Path(path)
     if not target.is_file():
-        raise InvalidArgument(f"There is no file {str(target)!r}.")
+        raise InvalidArgument(f"There is no file {str(target)!r}. Correct its path.")
     return parse(target.read_text(encoding="utf-8", errors="replace"), kind=kind, name=repr(str(target)))
 
 

@@ -298,7 +298,7 @@ def test_shapes_that_do_not_fit_are_refused():
         gram_of_arrays(np.ones(3), None, layout)
     with pytest.raises(InvalidArgument, match="`y` must have 1"):
         gram_of_arrays(np.ones((5, 2)), np.ones((5, 1)), layout)
-    with pytest.raises(InvalidArgument, match="4 columns together; the layout has 3"):
+    with pytest.raises(InvalidArgument, match="3 columns together; found 4"):
         gram_of_arrays(np.ones((5, 3)), np.ones(5), layout)
     with pytest.raises(InvalidArgument, match="same number of rows") as caught:
         gram_of_arrays(np.ones((51, 2)), np.ones(47), layout)

@@ -211,7 +211,7 @@ def test_free_codings_are_checked():
     for scale in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(InvalidArgument, match="scale"):
             Coding(0.0, 1.0, 0.0, scale)
-    with pytest.raises(InvalidArgument, match="beyond 20 bits"):
+    with pytest.raises(InvalidArgument, match="within 20 bits"):
         Coding(0.0, 1.0, 0.0, 2.0**21)
     with pytest.raises(InvalidArgument, match="center"):
         Coding(0.0, 1.0, math.nan, 1.0)

@@ -113,7 +113,7 @@ def test_a_missing_cell_of_a_block_is_missing():
         ({"one_hot": [slice(0, 2), slice(1, 3)]}, "must not overlap"),
         ({"upper": 2, "one_hot": [slice(0, 2)]}, "limits 0 and 1"),
         ({"lower": [0, -1], "one_hot": [slice(0, 2)]}, "limits 0 and 1"),
-        ({"lower": [0, 0], "one_hot": [slice(0, 3)]}, "the Box has 2 columns"),
+        ({"lower": [0, 0], "one_hot": [slice(0, 3)]}, "the 2 columns of the Box"),
     ],
 )
 def test_what_is_no_block_is_refused(arguments, message):
@@ -128,5 +128,5 @@ def test_a_box_shows_its_blocks():
     assert repr(box) == "Box(lower=(0.0,), upper=(1.0,), one_hot=[slice(0, 2), slice(2, 4)])"
     assert box.for_columns(4).one_hot == box.one_hot
     assert box != Box(lower=0, upper=1)
-    with pytest.raises(InvalidArgument, match="the Box has 3 columns"):
+    with pytest.raises(InvalidArgument, match="the 3 columns of the Box"):
         box.for_columns(3)

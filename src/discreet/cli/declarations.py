@@ -64,7 +64,8 @@ def read_budget(
     if delta is not None and epsilon is None:
         raise WrongUsage(f"--{prefix}delta needs --{prefix}epsilon.")
     if len(given) > 1:
-        raise WrongUsage("One budget is needed, found " + " and ".join(f"--{prefix}{name}" for name in given) + ".")
+        found = " and ".join(f"--{prefix}{name}" for name in given)
+        raise WrongUsage(f"One budget is needed; found {found}. Leave out all but one.")
     if not given:
         return None
     message = None
@@ -153,7 +154,7 @@ def needed(budget: Budget | None) -> Budget:
 def require_file(path: Path, what: str) -> None:
     """Refuse a file that is absent."""
     if not path.exists():
-        raise InvalidArgument(f"There is no {what} {os.fspath(path)!r}.")
+        raise InvalidArgument(f"There is no {what} {os.fspath(path)!r}. Correct its path.")
 
 
 def release_table(

@@ -19,7 +19,7 @@ def example(
     from discreet.examples import adult
 
     if name != "adult":
-        raise WrongUsage('There is one example: "adult".')
+        raise WrongUsage('There is one example. Use "adult".')
     if output.exists() and not output.is_dir():
         raise WrongUsage(f"--output must be a folder; {str(output)!r} is a file.")
     output.mkdir(parents=True, exist_ok=True)

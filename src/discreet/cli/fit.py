@@ -99,7 +99,7 @@ def fit(
     if sparse is not None:
         _refuse_tables(data=data, formula=formula, schema=schema, bounds=bounds, levels=levels, radius=radius)
         if mechanism != "auto":
-            raise options.WrongUsage("--mechanism does not belong to --sparse, which has --selection and --noise.")
+            raise options.WrongUsage("--mechanism does not belong to --sparse; use --selection and --noise.")
         sparse_options.fit_sparse(
             sparse,
             given,
@@ -115,7 +115,8 @@ def fit(
         return
     given.refuse_all()
     if data is None or formula is None:
-        raise options.WrongUsage(f"Missing argument '{'DATA' if data is None else 'FORMULA'}'.")
+        missing = "DATA" if data is None else "FORMULA"
+        raise options.WrongUsage(f"Missing argument '{missing}'. Write discreet fit DATA FORMULA --epsilon 1.")
     options.require_file(data, "data file")
     with ExitStack() as stack:
         file, page = (
@@ -152,7 +153,9 @@ def _refuse_tables(**given: object) -> None:
     for name, value in given.items():
         if value:
             what = name.upper() if name in {"data", "formula"} else f"--{name}"
-            raise options.WrongUsage(f"{what} does not belong to --sparse FILE, whose columns have no names.")
+            raise options.WrongUsage(
+                f"{what} does not belong to --sparse FILE, whose columns have no names. Leave it out."
+            )
 
 
 def _check_loss(loss: str, radius: float | None) -> None:

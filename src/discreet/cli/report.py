@@ -65,7 +65,7 @@ def load_result(file: Path) -> Any:
         from discreet.descent import model_files
 
         return model_files.load(file)
-    raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report.")
+    raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report. Leave it out.")
 
 
 def write_page(file: Any, result: Any, ledger: Path | None) -> None:

@@ -218,7 +218,9 @@ def _gumbel(budget: Budget, common: dict[str, Any]) -> FrankWolfeEvent:
 
 def _printed(budget: Budget, common: dict[str, Any]) -> FrankWolfeEvent:
     if not isinstance(budget, Approx) or budget.delta == 0:
-        raise IncompatiblePlan(f'`noise="paper"` is printed for Approx with a delta above 0; found {budget!r}.')
+        raise IncompatiblePlan(
+            f'`noise="paper"` needs a budget in Approx with a delta above 0; found {budget!r}. Leave it out.'
+        )
     steps = common["n_steps"]
     printed = root_up(8 * steps * log_up(1 / budget.delta)) / budget.epsilon
     ratio = round_up(printed / rows_changed(common["adjacency"]))

@@ -221,7 +221,9 @@ def plan_perturbation(
     common = {"adjacency": adjacency, "statistic": statistic, "shape": (grid.width,)}
     if printed:
         if form != "objective" or not isinstance(budget, Approx):
-            raise IncompatiblePlan('`noise="paper"` is of objective perturbation with a budget in Approx.')
+            raise IncompatiblePlan(
+                '`noise="paper"` is of objective perturbation with a budget in Approx. Leave it out.'
+            )
         alpha = _up(2 * facts.largest_curvature / budget.epsilon) if regularization is None else regularization
     elif regularization is None:
         alpha = facts.default_regularization(budget, form)

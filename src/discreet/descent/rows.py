@@ -205,7 +205,7 @@ def _matrix_of(X: Any) -> Any:
 
     if scipy.sparse.issparse(X):
         if X.ndim != 2:
-            raise InvalidData("Expected a sparse matrix of two dimensions for `X`.")
+            raise InvalidData("`X` must be a sparse matrix of two dimensions; found another number of them.")
         if X.dtype.kind not in "fiub":
             raise InvalidType("`X` must hold real numbers.")
         # Sums of duplicates in narrow integers would wrap around.
@@ -218,7 +218,9 @@ def _matrix_of(X: Any) -> Any:
         return _matrix_of(to_coo())
     dense = _dense_of(X)
     if dense.ndim != 2:
-        raise InvalidData(f"Expected 2D array for `X`, got {dense.ndim}D array instead.")
+        raise InvalidData(
+            f"Expected 2D array for `X`, got {dense.ndim}D array instead. Reshape it to one row a record."
+        )
     if dense.dtype.kind not in "fiub":
         flat = numbers_of(dense.reshape(-1))
         dense = np.asarray(flat, dtype=np.float64).reshape(dense.shape)

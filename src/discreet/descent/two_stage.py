@@ -247,7 +247,7 @@ def plan_two_stage(
     """
     check_budget(budget)
     if not isinstance(budget, (Pure, Approx)):
-        raise IncompatiblePlan(f"Two stages need a budget in Pure or Approx; found {budget!r}.")
+        raise IncompatiblePlan(f"Two stages need a budget in Pure or Approx; found {budget!r}. Give one of these.")
     size = _checks.integer(sparsity, "sparsity", low=1)
     if size > grid.n_columns:
         raise InvalidArgument(f"`sparsity` must be at most the number of columns, {grid.n_columns}; found {size}.")

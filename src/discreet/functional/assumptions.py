@@ -85,7 +85,7 @@ class ShareLaw:
         numbers = [_checks.finite_float(share, f"assume of {name}") for share in shares]
         total = math.fsum(numbers)
         if not (all(number >= 0.0 for number in numbers) and total > 0.0):
-            raise InvalidArgument(f"`assume` of {name!r}: shares are at least 0 and not all 0.")
+            raise InvalidArgument(f"`assume` of {name!r}: shares must be at least 0 and not all 0.")
         return cls(tuple(number / total for number in numbers))
 
 

@@ -351,7 +351,9 @@ def _from_release(design: Design, selection: Selection, n_rows: int, moments: Mo
         raise InvalidArgument("`moments` were released from arrays; a formula needs a release made with a schema.")
     released = moments.n_rows()
     if released is None or not released > 0.0:
-        raise InvalidArgument("`moments` hold no number of rows, so they cannot be scaled to another one.")
+        raise InvalidArgument(
+            "`moments` hold no number of rows, so they cannot be scaled to another one. Give `assume`."
+        )
     old = moments.design.select(formula)
     answer = moments.least_squares(old)
     units = np.eye(moments.layout.width)

@@ -261,7 +261,7 @@ class Moments:
         """Return the text of a moments file: strict JSON, nothing of the rows but the release."""
         if self.design is None:
             raise InvalidArgument(
-                "Moments of arrays have no schema and are not saved; save a release made with a schema."
+                "Moments of arrays have no schema and are not saved. Save a release made with a schema."
             )
         noisy = self.release.value
         upper = np.triu_indices(self.layout.width)

@@ -339,6 +339,6 @@ def _real_array(values: Any, name: str, ndim: int) -> NDArray[Any]:
 def _check_shapes(X: NDArray[Any], y: NDArray[Any] | None, layout: Layout) -> None:
     found = X.shape[1] + (y is not None)
     if found != len(layout.codings):
-        raise InvalidArgument(f"`X` and `y` have {found} columns together; the layout has {len(layout.codings)}.")
+        raise InvalidArgument(f"`X` and `y` must have {len(layout.codings)} columns together; found {found}.")
     if y is not None and len(y) != len(X):
         raise InvalidArgument("`X` and `y` must have the same number of rows; theirs differ.")

@@ -104,7 +104,7 @@ class Coding:
         extremes = [(limit - center) * scale + 0.5 for limit in (lower, upper)]
         if not max(map(abs, extremes)) <= 2.0**LARGEST_BITS + 1:
             raise InvalidArgument(
-                f"`scale` codes the bounds beyond {LARGEST_BITS} bits; found scale = {scale!r} "
+                f"`scale` must code the bounds within {LARGEST_BITS} bits; found scale = {scale!r} "
                 f"for lower = {lower!r}, upper = {upper!r}."
             )
         object.__setattr__(self, "lower", lower)

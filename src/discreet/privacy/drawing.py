@@ -115,7 +115,9 @@ def _plain(name: str) -> str:
 
 def _tangent(curve: Curve, epsilon: Any, delta: Any) -> tuple[float, float]:
     if epsilon is not None and delta is not None:
-        raise InvalidArgument("`epsilon` and `delta` were both given: one of them determines the lines.")
+        raise InvalidArgument(
+            "`epsilon` and `delta` were both given: one of them determines the lines. Leave the other out."
+        )
     if delta is None:
         at = float(_checks.exact_nonnegative(1 if epsilon is None else epsilon, "epsilon"))
         return at, curve.delta(at)

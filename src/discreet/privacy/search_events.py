@@ -251,7 +251,8 @@ def run_budget(budget: Budget, law: RunLaw) -> Pure | Zcdp:
         raise InvalidArgument(_NOTHING.format(value))
     if not isinstance(value, Approx) or value.delta == 0:
         raise IncompatiblePlan(
-            f"A private search has a proved price in Pure and in Approx with a delta above 0; found {value!r}."
+            f"A private search has a proved price in Pure and in Approx with a delta above 0; found {value!r}. "
+            "Give one of these."
         )
     return Zcdp(rho=_largest_rho(value, law))
 

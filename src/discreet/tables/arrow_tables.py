@@ -73,7 +73,9 @@ class ArrowTable(Table):
         for batch in self._sound_batches():
             if batch is None:
                 # Raised here and not inside the except block, whose exception may quote a cell.
-                raise InvalidData(f"{self._where} cannot be read: it is damaged, or of a type that Arrow cannot read.")
+                raise InvalidData(
+                    f"{self._where} cannot be read: it is damaged, or of a type that Arrow cannot read. Write it anew."
+                )
             self.position += batch.num_rows
             yield from cut(batch, self._readers)
 
@@ -98,7 +100,9 @@ def parquet_table(path: Path, schema: Schema, readers: Sequence[ColumnReader]) -
         # Buffered ahead, the bytes of every row group would be held until the end.
         file = pq.ParquetFile(path, read_dictionary=categories, pre_buffer=False)
     if file is None:
-        raise InvalidData(f"{path.name} cannot be read as Parquet: it is no Parquet file, or it is damaged.")
+        raise InvalidData(
+            f"{path.name} cannot be read as Parquet: it is no Parquet file, or it is damaged. Write it anew."
+        )
     return ArrowTable(
         path.name,
         file.schema_arrow.names,

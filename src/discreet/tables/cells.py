@@ -157,7 +157,9 @@ class ColumnReader:
             return self.from_objects(array.tolist()) if array.dtype.kind in "OUT" else self.from_arrow(pa.array(array))
         if array.dtype.kind not in "fiub":
             if array.dtype.kind not in "OUT":
-                raise InvalidData(f"Column `{self.name}` has the type {array.dtype}, which cannot be read.")
+                raise InvalidData(
+                    f"Column `{self.name}` has the type {array.dtype}, which cannot be read. Convert it to numbers."
+                )
             return self.from_objects(array.tolist())
         if isinstance(self._column, Category):
             return self.from_arrow(pa.array(array, from_pandas=True))

@@ -280,7 +280,9 @@ def _labels(values: Any, levels: tuple[str, ...]) -> Labels:
         if level not in levels:
             raise InvalidArgument(f"`labels` must map to {', '.join(map(repr, levels))}; found {level!r}.")
         if labels.setdefault(folded, level) != level:
-            raise InvalidArgument(f"`labels` gives {folded!r} two meanings; upper and lower case are the same.")
+            raise InvalidArgument(
+                f"`labels` gives {folded!r} two meanings; upper and lower case are the same. Remove one."
+            )
     return tuple(labels.items())
 
 

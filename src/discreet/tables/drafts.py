@@ -67,7 +67,9 @@ def _parquet_kinds(file: Path) -> dict[str, str]:
     with suppress(pa.ArrowException, OSError):
         schema = pq.read_schema(file)
     if schema is None:
-        raise InvalidData(f"{file.name} cannot be read as Parquet: it is no Parquet file, or it is damaged.")
+        raise InvalidData(
+            f"{file.name} cannot be read as Parquet: it is no Parquet file, or it is damaged. Write it anew."
+        )
     check_names(schema.names, [], file.name)
     return {field.name: _kind(field.type) for field in schema}
 

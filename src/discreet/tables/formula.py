@@ -139,7 +139,7 @@ def _check_tokens(text: str, *, with_target: bool) -> None:
     with suppress(Exception):  # whatever formulaic raises, the text is no formula
         tokens = [(str(token), token.kind.name) for token in tokenize(text)]
     if tokens is None:
-        raise InvalidFormula(f"Cannot read {text!r} as a formula: a quote or bracket is not closed.")
+        raise InvalidFormula(f"Cannot read {text!r} as a formula: a quote or bracket is not closed. Close it.")
     tildes = tokens.count(("~", "OPERATOR"))
     if tildes != with_target:
         wanted = "one '~' between target and terms" if with_target else "no '~': terms alone"

@@ -192,7 +192,7 @@ def read(path: Path) -> Declarations:
     except tomllib.TOMLDecodeError as error:
         reason = f"it is not TOML: {error}"
     if reason is not None:
-        raise InvalidArgument(f"Cannot read the schema file {path.name}: {reason}.")
+        raise InvalidArgument(f"Cannot read the schema file {path.name}: {reason}. Correct the file.")
     return from_object(value)
 
 

@@ -118,7 +118,7 @@ def _kind(path: str | os.PathLike[str]) -> str | None:
 
 def _require(path: str | os.PathLike[str]) -> None:
     if not Path(path).is_file():
-        raise InvalidArgument(f"There is no file {os.fspath(path)!r}.")
+        raise InvalidArgument(f"There is no file {os.fspath(path)!r}. Correct its path.")
 
 
 def _guarded(read: Callable[[], Any], path: str | os.PathLike[str], what: str) -> Any:
@@ -127,7 +127,7 @@ def _guarded(read: Callable[[], Any], path: str | os.PathLike[str], what: str) -
         return read()
     except _BROKEN:
         pass
-    raise InvalidData(f"{os.fspath(path)!r} is not {what}, or is damaged.")
+    raise InvalidData(f"{os.fspath(path)!r} is not {what}, or is damaged. Write it anew.")
 
 
 def _read_svmlight(path: str | os.PathLike[str], n_columns: int | None, *, zero_based: bool) -> SparseTable:

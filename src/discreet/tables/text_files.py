@@ -53,7 +53,7 @@ def read_header(path: Path, reading: Reading) -> tuple[list[str], bool]:
     except csv.Error:
         names, reason = None, "its first line is no list of column names"
     if names is None:
-        raise InvalidData(f"Cannot read {path.name}: {reason}.")
+        raise InvalidData(f"Cannot read {path.name}: {reason}. Correct or replace the file.")
     if not names:
         raise InvalidData(
             f"{path.name} is empty: it has no header. Give it a first line with the names of its columns."
