@@ -72,7 +72,7 @@ def test_every_currency_is_an_option(folder, discreet, arguments, budget):
     assert dp.RegressionResult.load("model.json").cost == budget
 
 
-def test_bounds_and_levels_can_stand_on_the_command_line(folder, discreet):
+def test_cli_01_bounds_and_levels_can_stand_on_the_command_line(folder, discreet):
     """CLI-01: a schema is not needed, negative bounds are read, with a space and with an equals sign."""
     code, _, err = discreet(
         "fit", "people.csv", "income ~ age + region", "--bounds", "income=-5,100", "--bounds=age=18,90",

@@ -29,7 +29,7 @@ def three_classes(n=600, seed=0):
     [("no", "yes"), (False, True), (-1, 1), (0.0, 1.0), (3, 7)],
     ids=repr,
 )
-def test_labels_of_any_kind_give_bitwise_the_same_fit(make, kinds):
+def test_api_02_labels_of_any_kind_give_bitwise_the_same_fit(make, kinds):
     """API-02: texts, booleans and numbers; predictions are of the labels' kind."""
     X, _, codes = table()
     model = make()

@@ -61,7 +61,7 @@ def flavours(X):
 
 
 @pytest.mark.parametrize("make", EXACT, ids=name_of)
-def test_every_flavour_gives_bitwise_the_same_fit(make):
+def test_api_09_every_flavour_gives_bitwise_the_same_fit(make):
     """API-09: whatever X is, one test seed gives the same bits, and so do predictions up to rounding."""
     X, y, labels = table(d=7)
     X[0, 3] = 0.0
@@ -75,7 +75,7 @@ def test_every_flavour_gives_bitwise_the_same_fit(make):
 
 
 @pytest.mark.parametrize("make", [make for make in ALL if make not in EXACT], ids=name_of)
-def test_minimizers_of_every_flavour_agree_to_their_stated_error(make):
+def test_api_09_minimizers_of_every_flavour_agree_to_their_stated_error(make):
     """API-09: a minimizer is found in doubles, so flavours agree up to the error that the event states."""
     X, y, labels = table(d=7)
     X[0, 3] = 0.0
@@ -88,7 +88,7 @@ def test_minimizers_of_every_flavour_agree_to_their_stated_error(make):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float32, bool])
-def test_narrow_types_are_never_summed_as_such(dtype):
+def test_api_12_api_13_narrow_types_are_never_summed_as_such(dtype):
     """API-12, API-13: the fit is bitwise that of the float64 copy, dense and sparse."""
     X = (np.random.default_rng(0).integers(0, 200, size=(400, 5)) % (2 if dtype is bool else 201)).astype(dtype)
     y = X[:, 0] / 100.0 - 1
@@ -152,7 +152,7 @@ def test_under_add_remove_no_number_of_rows_is_used_or_shown(make):
 
 @pytest.mark.parametrize("sparsity", [0, -1, 9, 2**70])
 @pytest.mark.parametrize("make", [make for make in ALL if "sparse" in name_of(make) or "two" in name_of(make)])
-def test_an_impossible_sparsity_is_refused_with_both_numbers(make, sparsity):
+def test_api_18_an_impossible_sparsity_is_refused_with_both_numbers(make, sparsity):
     """API-18: the message names the sparsity and the number of columns; nothing is spent."""
     X, y, labels = table(d=8)
     model = make(sparsity=sparsity)
@@ -164,7 +164,7 @@ def test_an_impossible_sparsity_is_refused_with_both_numbers(make, sparsity):
 
 @pytest.mark.parametrize("selection", ["all", "threshold", "peel", "coordinate"])
 @pytest.mark.parametrize("make", [sparse_linear, sparse_logistic], ids=name_of)
-def test_a_sparsity_of_all_columns_and_a_single_column_work(make, selection):
+def test_api_18_a_sparsity_of_all_columns_and_a_single_column_work(make, selection):
     """API-18: s = d and d = 1 are ordinary; at most s coefficients are not 0."""
     X, y, labels = table(d=8)
     for columns, sparsity in ((8, 8), (1, 1), (8, 2)):
@@ -175,7 +175,7 @@ def test_a_sparsity_of_all_columns_and_a_single_column_work(make, selection):
 
 
 @everyone
-def test_degenerate_tables_have_a_finite_fit(make):
+def test_num_01_num_02_num_04_num_09_degenerate_tables_have_a_finite_fit(make):
     """NUM-01, NUM-02, NUM-04, NUM-09: separable labels, equal, empty and huge columns, an empty matrix, one row."""
     X, y, labels = table()
     equal = np.column_stack([X[:, 0], X[:, 0], np.zeros(300), np.ones(300)])
@@ -234,7 +234,7 @@ def test_new_rows_are_bounded_as_private_ones_are():
     np.testing.assert_allclose(model.predict(scipy.sparse.csr_array(long)), model.predict(bounded))
 
 
-def test_frames_are_checked_by_name_at_prediction():
+def test_api_08_frames_are_checked_by_name_at_prediction():
     """API-08: another order of columns, or one too few, is refused by scikit-learn's own words."""
     X, y, _ = table()
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
@@ -250,7 +250,7 @@ def test_frames_are_checked_by_name_at_prediction():
 
 @everyone
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_missing_cells_are_named_by_their_column(make, bad):
+def test_api_11_missing_cells_are_named_by_their_column(make, bad):
     """API-11: NaN among the cells, dense or stored, is the owner's error; nothing is spent."""
     X, y, labels = table()
     X[3, 2] = bad
@@ -289,7 +289,7 @@ def test_unequal_lengths_and_absent_bounds_are_refused(make):
 
 @everyone
 @pytest.mark.parametrize("name", [*INSTEAD, "random_state", "sample_weight", "warm_start", "nonsense"])
-def test_arguments_of_scikit_learn_are_refused_with_advice(make, name):
+def test_api_17_arguments_of_scikit_learn_are_refused_with_advice(make, name):
     """API-17: what we cannot honour is our own TypeError, and says what to do."""
     if name in {"clip", "noise"}:
         return

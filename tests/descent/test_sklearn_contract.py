@@ -115,7 +115,7 @@ def ledger():
 
 @pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_cross_validation_of_sparse_rows_leaves_one_entry_a_fold(ledger, routing, n_jobs):
+def test_api_01_cross_validation_of_sparse_rows_leaves_one_entry_a_fold(ledger, routing, n_jobs):
     """API-01: five folds are five entries in the one ledger, with routing off and on, in threads too."""
     import joblib
 
@@ -157,7 +157,7 @@ def test_a_pipeline_passes_the_ledger_on(ledger, routing):
     assert pipeline.predict(scipy.sparse.csr_array(X)).shape == (300,)
 
 
-def test_a_column_of_targets_is_warned_of_where_it_was_given():
+def test_api_03_a_column_of_targets_is_warned_of_where_it_was_given():
     """API-03: y of shape (n, 1) gives scikit-learn's warning, at the caller's line, and the fit of the flat one."""
     X, y, _ = table()
     with pytest.warns(sklearn.exceptions.DataConversionWarning, match="column-vector") as caught:

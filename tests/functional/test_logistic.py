@@ -77,7 +77,7 @@ LABELS_OF = {
 
 @pytest.mark.parametrize("make", LABELS_OF.values(), ids=LABELS_OF)
 @pytest.mark.parametrize("declared", [True, False])
-def test_labels_of_any_kind_give_one_fit(people, make, declared):
+def test_api_02_labels_of_any_kind_give_one_fit(people, make, declared):
     """API-02: texts, booleans and numbers give bitwise one fit; predictions are labels; reading them is flagged."""
     X, y = people
     labels = make(y)
@@ -112,7 +112,7 @@ def test_the_second_declared_class_is_the_positive_one(people):
     assert one.classes_.tolist() == [-1, 1]
 
 
-def test_equal_numbers_are_equal_labels(people):
+def test_ing_09_equal_numbers_are_equal_labels(people):
     """ING-09: 1.0 and 0.0 are the classes 1 and 0."""
     X, y = people
     whole = model(dp.Gdp(mu=1), classes=(0, 1)).fit(X, (y > 0).astype(int), ledger=seeded())
@@ -120,7 +120,7 @@ def test_equal_numbers_are_equal_labels(people):
     np.testing.assert_array_equal(whole.coef_, floats.coef_)
 
 
-def test_four_spellings_are_never_four_classes(people):
+def test_ing_09_four_spellings_are_never_four_classes(people):
     """ING-09: the error names the label column, asks for a map, and quotes no label; with the map there are two."""
     X, y = people
     spelled = pd.Series(np.resize(["yes", "No", "YES", "no"], len(y)), name="churn")
@@ -241,7 +241,7 @@ def test_one_class_and_no_rows_are_ordinary_where_classes_are_declared():
 
 @pytest.mark.parametrize(("approximation", "radius"), [("taylor", None), ("minimax", 4)])
 @pytest.mark.parametrize("y", [[0, 0, 1, 1], [0, 1, 0, 1]])
-def test_separable_labels_are_labels_like_any_other(y, approximation, radius):
+def test_num_01_separable_labels_are_labels_like_any_other(y, approximation, radius):
     """NUM-01: the same handling whether or not the data separate; finite, and of the size of the parabola's factor."""
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     fitted = model(x_bounds=dp.Box(lower=-2, upper=2), approximation=approximation, radius=radius).fit(X, y)

@@ -67,7 +67,7 @@ def test_a_fit_without_a_ledger_opens_one_of_its_own(rows, declarations):
     assert model.release_.label == "private"
 
 
-def test_two_fits_are_two_charges_and_a_refusal_leaves_the_model_alone(rows, declarations):
+def test_sem_10_two_fits_are_two_charges_and_a_refusal_leaves_the_model_alone(rows, declarations):
     """SEM-10: exceeding the total on the second fit raises before any noise and changes nothing."""
     X, y = rows
     ledger = dp.Ledger(total=dp.Pure(epsilon="1.5"), adjacency=dp.Replace())
@@ -79,7 +79,7 @@ def test_two_fits_are_two_charges_and_a_refusal_leaves_the_model_alone(rows, dec
     assert len(ledger.entries) == 1
 
 
-def test_frames_fit_as_arrays_do_and_keep_their_names(rows, declarations):
+def test_api_04_api_21_frames_fit_as_arrays_do_and_keep_their_names(rows, declarations):
     """API-04, API-21: pandas, its nullable dtypes, and polars give bitwise the array's fit under one seed."""
     X, y = rows
     columns = ["a", "b", "y"]
@@ -96,7 +96,7 @@ def test_frames_fit_as_arrays_do_and_keep_their_names(rows, declarations):
 
 @pytest.mark.filterwarnings("ignore::discreet.errors.NoiseDominatedWarning")
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float32, bool])
-def test_narrow_dtypes_give_the_fit_of_their_float64_copy(declarations, dtype):
+def test_api_12_api_13_narrow_dtypes_give_the_fit_of_their_float64_copy(declarations, dtype):
     """API-12, API-13: no wrap, no accumulation in a narrow type."""
     X = np.random.default_rng(3).integers(0, 2 if dtype is bool else 11, size=(500, 3)).astype(dtype)
     y = X.astype(float).sum(axis=1)
@@ -105,7 +105,7 @@ def test_narrow_dtypes_give_the_fit_of_their_float64_copy(declarations, dtype):
     np.testing.assert_array_equal(narrow.coef_, wide.coef_)
 
 
-def test_a_column_vector_target_warns_and_fits_alike(rows, declarations):
+def test_api_03_a_column_vector_target_warns_and_fits_alike(rows, declarations):
     """API-03: y of shape (n, 1) warns and gives bitwise the one-dimensional result."""
     X, y = rows
     flat = _seeded(declarations).fit(X, y, ledger=_seeded_ledger())
@@ -115,7 +115,7 @@ def test_a_column_vector_target_warns_and_fits_alike(rows, declarations):
     assert column.predict(X).shape == (len(y),)
 
 
-def test_cells_outside_the_bounds_are_clipped(rows, declarations):
+def test_bnd_09_num_09_cells_outside_the_bounds_are_clipped(rows, declarations):
     """BND-09, NUM-09: a wild cell counts as the bound, bitwise."""
     X, y = rows
     wild, tame = X.copy(), X.copy()
@@ -127,7 +127,7 @@ def test_cells_outside_the_bounds_are_clipped(rows, declarations):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["x1", "y"])
-def test_a_missing_cell_names_its_column_and_spends_nothing(rows, declarations, bad, where):
+def test_bnd_11_sem_08_a_missing_cell_names_its_column_and_spends_nothing(rows, declarations, bad, where):
     """BND-11, SEM-08: arrays have the policy error, and it raises before any charge."""
     X, y = rows
     X, y = X.copy(), y.copy()
@@ -185,7 +185,7 @@ def test_declarations_are_refused_by_name(rows, declarations):
             dp.FunctionalLinearRegression(**arguments).fit(*rows)
 
 
-def test_what_cannot_be_honored_is_a_type_error_that_says_what_to_do(rows, declarations):
+def test_api_17_what_cannot_be_honored_is_a_type_error_that_says_what_to_do(rows, declarations):
     """API-17: scikit-learn's other arguments are refused by name, at the constructor and at fit."""
     with pytest.raises(TypeError, match=r"random_state.*Coins\.from_seed"):
         dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), random_state=0, **declarations)
@@ -221,7 +221,7 @@ def test_an_empty_table_runs_under_add_remove_and_raises_under_replace(declarati
     assert model.noise_dominated_
 
 
-def test_under_add_remove_the_number_of_rows_is_nowhere(rows, declarations):
+def test_sem_03_sem_09_under_add_remove_the_number_of_rows_is_nowhere(rows, declarations):
     """SEM-03, SEM-09: n enters nothing but the noisy matrix, and mismatched lengths are not counted aloud."""
     X, y = rows
     declarations["adjacency"] = dp.AddRemove()
@@ -236,7 +236,7 @@ def test_under_add_remove_the_number_of_rows_is_nowhere(rows, declarations):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_tiny_table_at_a_tiny_epsilon_is_finite_and_flagged(declarations, seed):
+def test_num_03_a_tiny_table_at_a_tiny_epsilon_is_finite_and_flagged(declarations, seed):
     """NUM-03: the noisy quadratic is often indefinite; the answer is finite and says that noise dominates."""
     rng = np.random.default_rng(seed)
     X, y = rng.uniform(0, 10, size=(20, 5)), rng.uniform(0, 10, size=20)
@@ -250,7 +250,7 @@ def test_a_tiny_table_at_a_tiny_epsilon_is_finite_and_flagged(declarations, seed
     assert model.noise_dominated_
 
 
-def test_redundant_columns_predict_as_least_squares_does(declarations):
+def test_num_02_redundant_columns_predict_as_least_squares_does(declarations):
     """NUM-02: two identical columns and a constant one at epsilon 1e9 leave the fitted values right to 1e-3."""
     rng = np.random.default_rng(11)
     first = rng.uniform(0, 10, size=(3000, 1))
@@ -282,7 +282,7 @@ def test_neighbors_with_equal_coins_differ_in_nothing_but_the_release(rows, decl
     assert texts[0] == texts[1]
 
 
-def test_a_seeded_release_says_that_it_is_not_private(rows, declarations):
+def test_sem_04_nse_08_a_seeded_release_says_that_it_is_not_private(rows, declarations):
     """SEM-04, NSE-08: a test seed repeats the fit bit for bit and marks it."""
     first = _seeded(declarations).fit(*rows, ledger=_seeded_ledger())
     second = _seeded(declarations).fit(*rows, ledger=_seeded_ledger())
@@ -290,7 +290,7 @@ def test_a_seeded_release_says_that_it_is_not_private(rows, declarations):
     assert first.release_.label == "not private: test seed"
 
 
-def test_global_generators_are_not_read(rows, declarations):
+def test_nse_06_global_generators_are_not_read(rows, declarations):
     """NSE-06: seeding numpy's global generator does not repeat the noise."""
     coefs = []
     for _ in range(2):

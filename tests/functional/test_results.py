@@ -125,7 +125,7 @@ def test_the_summary_says_what_an_interval_covers_and_what_the_noise_is(moments)
 
 
 @pytest.mark.parametrize("law", ["laplace", "l_inf", "paper", "gaussian"])
-def test_every_law_says_its_sensitivity(schema, law):
+def test_cli_12_every_law_says_its_sensitivity(schema, law):
     """CLI-12: the norm and the size of what one record changes stand beside the noise."""
     frame = pd.DataFrame({"income": [1.0, 50.0], "age": [20.0, 60.0], "member": [0.0, 1.0]})
     budget = dp.Gdp(mu=1) if law == "gaussian" else dp.Pure(epsilon=1)
@@ -145,7 +145,7 @@ def test_every_law_says_its_sensitivity(schema, law):
         (dp.Zcdp(rho="1e-5"), "smaller rho", "very small"),
     ],
 )
-def test_a_budget_is_said_in_words(budget, word, flag):
+def test_cli_10_a_budget_is_said_in_words(budget, word, flag):
     """CLI-10: what the number means, which direction is more private, and a flag at both ends."""
     for adjacency, change in ((dp.Replace(), "changing one record"), (dp.AddRemove(), "adding or removing")):
         text = in_words(budget, adjacency)
@@ -171,7 +171,7 @@ class _Tags(HTMLParser):
         self.text += data
 
 
-def test_names_are_text_in_a_notebook():
+def test_cli_04_names_are_text_in_a_notebook():
     """CLI-04: a column or level that is markup is shown as text, with no element or attribute of its own."""
     evil, level = "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>"
     schema = dp.Schema({"y": dp.Number(0, 1), evil: dp.Number(0, 1), "c": dp.Category(["a", level])})

@@ -107,7 +107,7 @@ def _model():
 
 @pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_cross_validation_leaves_one_entry_a_fold(table, ledger, routing, n_jobs):
+def test_api_01_cross_validation_leaves_one_entry_a_fold(table, ledger, routing, n_jobs):
     """API-01: five folds are five entries in the one ledger, with routing off and on, in threads too."""
     import joblib
 
@@ -147,7 +147,7 @@ def test_a_classifier_is_cross_validated_on_labels(table, ledger):
     assert len(ledger.entries) == 3
 
 
-def test_a_scaler_by_declared_bounds_stands_before_a_model(table, ledger):
+def test_sem_07_a_scaler_by_declared_bounds_stands_before_a_model(table, ledger):
     """SEM-07: the pipeline's model takes the scaled bounds; the fit is that of the unscaled one, in scaled units."""
     X, y = table
     scaler = dp.BoundsScaler(x_bounds=BOUNDS["x_bounds"])

@@ -218,7 +218,7 @@ def test_the_page_is_the_same_for_the_same_release(plain, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_no_statistic_of_the_rows_is_on_the_page():
+def test_cli_08_sem_14_no_statistic_of_the_rows_is_on_the_page():
     """CLI-08, SEM-14: neither a cell nor a minimum, maximum or mean of the rows is in the page's text."""
     rng = np.random.default_rng(3)
     y, x = rng.random(300) * 0.123456789, rng.random(300) * 0.987654321

@@ -76,7 +76,7 @@ def test_equal_names_of_different_terms_are_refused():
         Design.for_formula("`a:b` ~ a:b", schema)
 
 
-def test_a_product_that_overflows_or_vanishes_is_refused_by_name():
+def test_bnd_12_a_product_that_overflows_or_vanishes_is_refused_by_name():
     """BND-12: limits whose product has no square, or no width, are refused."""
     schema = Schema({"a": Number(0, 1e100), "b": Number(0, 1e100), "c": Number(0, 1e-200), "d": Number(0, 1e-200)})
     with pytest.raises(InvalidArgument, match="a:b"):
@@ -138,7 +138,7 @@ def policy(column, **missing):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_sem_08_drop_is_the_statistic_without_the_record(bad):
+def test_bnd_11_sem_08_drop_is_the_statistic_without_the_record(bad):
     """SEM-08, BND-11: a dropped record contributes nothing, bit for bit."""
     design = Design.for_formula("y ~ a * e", policy("a", missing="drop"))
     good = pd.DataFrame({"a": [1.0, 2.0, 9.0], "e": ["x", "y", "y"], "y": [0.0, 0.5, 1.0]})
@@ -274,7 +274,7 @@ def test_design_counts_flags_and_dummies_as_the_paper_on_grids_says():
     assert Design.for_terms("a + b", SCHEMA).layout.row_norm_squared == 3 * squared
 
 
-def test_bnd_01_the_sensitivity_of_a_square_does_not_depend_on_where_the_bounds_lie():
+def test_bnd_02_bnd_01_the_sensitivity_of_a_square_does_not_depend_on_where_the_bounds_lie():
     """BND-01, BND-02: (0, 100) and (-100, 0) have equal grids, and both count."""
     layouts = [Design.for_terms("a", Schema({"a": Number(*limits)})).layout for limits in ((0, 100), (-100, 0))]
     assert layouts[0].row_norm_squared == layouts[1].row_norm_squared == 2 * 4**16

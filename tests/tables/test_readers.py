@@ -89,7 +89,7 @@ class Capsule:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-def test_api_21_every_source_gives_the_same_gram_bit_for_bit(tmp_path):
+def test_api_04_api_21_every_source_gives_the_same_gram_bit_for_bit(tmp_path):
     """API-21, API-04: array, frame, Arrow, CSV and Parquet agree in every integer."""
     for kind, source in sources(FRAME, tmp_path).items():
         names = list(FRAME.columns) if isinstance(source, np.ndarray) else None
@@ -109,7 +109,7 @@ def test_shuffled_rows_and_any_partition_give_the_same_gram(tmp_path):
         assert np.array_equal(total.gram, wanted)
 
 
-def test_numeric_arrays_of_any_type_and_order_agree():
+def test_api_12_api_13_numeric_arrays_of_any_type_and_order_agree():
     """API-12, API-13: small integers and half floats are read as the doubles they are."""
     schema = Schema({"a": Number(0, 255), "b": Number(-3, 3)})
     design = Design.for_terms("a*b", schema)
@@ -147,7 +147,7 @@ def column(values, declared, reading=None):
         pa.RunEndEncodedArray.from_arrays([1, 2, 3], pa.array([1, None, 3])),
     ],
 )
-def test_ing_21_a_null_of_any_type_follows_the_policy(values):
+def test_ing_11_ing_21_a_null_of_any_type_follows_the_policy(values):
     """ING-21, ING-11: nulls, blanks, unparsable and not finite cells of every Arrow type are missing alike."""
     assert column(values, Number(0, 4, missing=0)) == [[1, 0, 3]]
     with pytest.raises(InvalidData, match="`x`") as caught:
@@ -201,7 +201,7 @@ def test_ing_16_a_category_keeps_its_text():
     assert column(dates, Category(["0", "2020-01-02"], missing="0")) == [[1, 0]]
 
 
-def test_flags_are_0_1_true_and_false_in_any_case():
+def test_ing_08_ing_09_flags_are_0_1_true_and_false_in_any_case():
     """ING-08, ING-09: all else is missing, never 1."""
     declared = Flag(missing=0)
     assert column(pa.array(["TRUE", "1", "1.0", " true"]), declared) == [[1, 1, 1, 1]]
@@ -295,7 +295,7 @@ def test_ing_06_a_doubled_column_is_named_with_its_positions():
             open_table(source, schema)
 
 
-def test_an_absent_column_is_named_with_near_matches(tmp_path):
+def test_cli_03_an_absent_column_is_named_with_near_matches(tmp_path):
     """CLI-03: every kind of source names the absent column and quotes near ones."""
     table = pa.table({"Income ": [1], "b": [2]})
     path = parquet(tmp_path / "t.parquet", **{"Income ": [1], "b": [2]})
@@ -338,7 +338,7 @@ def test_a_stream_is_read_once():
         list(table.blocks())
 
 
-def test_empty_tables_have_no_blocks(tmp_path):
+def test_dst_01_empty_tables_have_no_blocks(tmp_path):
     """DST-01: a table without rows is the caller's to judge; empty batches add nothing."""
     empty = people(0)
     for kind, source in sources(empty.astype({"edu": str}), tmp_path).items():

@@ -47,7 +47,7 @@ COMMA = Reading(delimiter=";", decimal=",")
         (Reading(thousands="'"), ["1'234.5"], [1234.5]),
     ],
 )
-def test_numbers_are_read_with_the_declared_marks(tmp_path, reading, texts, numbers):
+def test_ing_03_numbers_are_read_with_the_declared_marks(tmp_path, reading, texts, numbers):
     """ING-03: a comma before the fraction and a mark between groups of three, where they are declared."""
     read, troubles = cells(csv(tmp_path, *texts), Number(-(10**8), 10**8), reading)
     assert read == numbers
@@ -60,7 +60,7 @@ def test_a_point_is_no_decimal_where_a_comma_is_declared(tmp_path):
         assert np.isnan(cells(csv(tmp_path, "1.5"), Number(0, 9), reading)[0]).all()
 
 
-def test_a_comma_in_a_number_hints_at_the_option(tmp_path):
+def test_ing_03_a_comma_in_a_number_hints_at_the_option(tmp_path):
     """ING-03: under the policy "error" the trouble names the options."""
     (trouble,) = cells(csv(tmp_path, "2,5"), Number(0, 9), Reading(";"))[1]
     assert "`decimal`" in trouble
@@ -76,7 +76,7 @@ def test_every_decimal_mark_reads_the_same_double(number, mark):
 
 @pytest.mark.parametrize("encoding", ["latin-1", "windows-1252", "utf-16", "utf-8-sig"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_declared_encoding_is_read(tmp_path, encoding, packed):
+def test_ing_01_a_declared_encoding_is_read(tmp_path, encoding, packed):
     """ING-01: letters beyond ASCII keep their meaning in header and cells, also in a compressed file."""
     text = "größe,ort\n1,Zürich\n2,Köln\n" * 1
     content = text.encode(encoding)

@@ -12,14 +12,14 @@ import discreet as dp
 BOX = dp.Box(lower=[0, 17, -5], upper=[10, 90, 5])
 
 
-def test_it_learns_nothing_from_the_rows():
+def test_sem_07_it_learns_nothing_from_the_rows():
     """SEM-07: two tables of the same shape leave the same scaler."""
     rng = np.random.default_rng(0)
     fitted = [vars(dp.BoundsScaler(x_bounds=BOX).fit(rng.normal(size=(n, 3)))) for n in (5, 5000)]
     assert repr(fitted[0]) == repr(fitted[1])
 
 
-def test_bounds_after_scaling_are_as_declared():
+def test_sem_07_bounds_after_scaling_are_as_declared():
     """SEM-07: the bounds become ((l - m) / s, (u - m) / s)."""
     scaler = dp.BoundsScaler(x_bounds=BOX, center=[1, 2, 3], scale=2)
     assert scaler.scaled_bounds() == dp.Box(lower=[-0.5, 7.5, -4], upper=[4.5, 44, 1])

@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, True, "x", None])
-def test_every_limit_and_constant_of_a_number_is_checked(bad):
+def test_bnd_05_bnd_07_every_limit_and_constant_of_a_number_is_checked(bad):
     """BND-05, BND-07: what is no finite number is refused wherever a number is declared."""
     for arguments in ({"lower": bad, "upper": 1}, {"lower": 0, "upper": bad}, {"lower": 0, "upper": 1, "missing": bad}):
         with pytest.raises(InvalidArgument):

@@ -170,7 +170,7 @@ def test_an_empty_file_has_no_header(tmp_path):
         assert not list(open_table(write(tmp_path / "t.csv", text), AB).blocks())
 
 
-def test_an_absent_column_is_named_with_near_matches(tmp_path):
+def test_cli_03_an_absent_column_is_named_with_near_matches(tmp_path):
     """CLI-03: quotes show blanks and capitals."""
     path = write(tmp_path / "t.csv", "Income ,b\n1,2\n")
     with pytest.raises(InvalidData, match=r"'Income'.*'Income '"):
