@@ -64,7 +64,7 @@ def test_every_public_fact_gives_settings_that_a_descent_accepts(**facts):
     }
     found = tune_on_simulation(**facts)
     assert found == tune_on_simulation(**facts)
-    assert 1 <= found.n_steps <= max(96, 3 * found.sparsity)
+    assert 1 <= found.n_steps <= max(256, 3 * found.sparsity)
     assert 0 < found.step_size < math.inf
     assert 0 < found.clip < math.inf
     assert found.sparsity == min(facts["sparsity"], facts["n_columns"])
@@ -74,7 +74,7 @@ def test_every_public_fact_gives_settings_that_a_descent_accepts(**facts):
 def test_dense_and_thin_rows_are_told_apart_by_their_bounds_alone():
     """Rows whose bounds force many entries get few steps and a floor; rows that may have few get many and none."""
     text, dense = tune_on_simulation(**TEXT), tune_on_simulation(**DENSE)
-    assert (text.n_steps, text.noise_floor, text.clip) == (96, 0.0, 0.5)
+    assert (text.n_steps, text.noise_floor, text.clip) == (130, 0.0, 0.5)
     assert 50 < text.step_size < 300
     assert 2 <= dense.n_steps <= 12
     assert dense.noise_floor == 3.0
@@ -88,9 +88,34 @@ def test_less_budget_gives_fewer_dense_steps_and_shorter_ones_over_text():
     dense = [tune_on_simulation(**DENSE | {"budget": budget}).n_steps for budget in budgets]
     assert dense == sorted(dense)
     assert dense[0] < dense[-1]
-    text = [tune_on_simulation(**TEXT | {"budget": budget}).step_size for budget in budgets]
-    assert text == sorted(text)
-    assert text[0] < text[-1]
+    text = [tune_on_simulation(**TEXT | {"budget": budget}) for budget in budgets]
+    lengths = [found.step_size * found.n_steps for found in text]
+    assert lengths == sorted(lengths)
+    # The fewest steps first, and shorter ones where these are too many; then more, each as long as it may be.
+    assert [found.n_steps for found in text] == [96, 96, 96, 256]
+    assert text[0].step_size < text[1].step_size < text[-1].step_size == 100
+
+
+@pytest.mark.parametrize("facts", [TEXT, TEXT | {"loss": "squared", "target_bounds": (-1.0, 1.0)}])
+def test_a_step_goes_with_the_number_of_steps_and_the_clip_that_were_decided(facts):
+    """Over text, twice the steps or twice the clip halve a step that noise bounds: the noise of a fit stays."""
+    facts = facts | {"n_steps": 1000, "clip": 0.2}
+    found = tune_on_simulation(**facts)
+    assert (found.n_steps, found.clip) == (1000, 0.2)
+    for changes in ({"n_steps": 2000}, {"clip": 0.4}):
+        assert tune_on_simulation(**facts | changes).step_size == pytest.approx(found.step_size / 2, rel=0.01)
+    dense = [tune_on_simulation(**DENSE | {"n_steps": n_steps}).step_size for n_steps in (4, 6, 8)]
+    assert dense == sorted(dense, reverse=True)
+    assert dense[0] > dense[-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"), [({"n_steps": 0}, "`n_steps`"), ({"clip": 0.0}, "`clip`"), ({"clip": float("inf")}, "`clip`")]
+)
+def test_a_decision_that_makes_no_sense_is_named(changes, text):
+    """Refusals name the argument."""
+    with pytest.raises(InvalidArgument, match=text):
+        tune_on_simulation(**TEXT | changes)
 
 
 def test_settings_follow_the_units_of_the_rows_and_of_the_target():
@@ -109,7 +134,7 @@ def test_equal_budgets_in_other_currencies_give_equal_settings():
     found = [tune_on_simulation(**facts | {"budget": budget}) for budget in (Gdp(mu=1), Zcdp(rho="1/2"))]
     assert found[0] == found[1]
     some = {name: tune_on_simulation(**TEXT | {"selection": name}).n_steps for name in ("all", "peel", "coordinate")}
-    assert some == {"all": 96, "peel": 4, "coordinate": 24_000}
+    assert some == {"all": 130, "peel": 4, "coordinate": 24_000}
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SELECTIONS = ("auto", "all", "threshold", "peel", "coordinate")
 # Of the norm of what a step's noise is scaled to, the intercept's column has this part: it adds 1/64 to the variance.
 _OF_NORM = 1 / 8
+# From so many steps on, a step of the intercept is this part of one of Newton's method.
+_MANY, _OF_NEWTON = 32, 0.3
 
 
 def check_sparsity(sparsity: Any, n_columns: int) -> int:
@@ -95,7 +97,7 @@ class StepFamily(DescentEstimator):
             selection=selection,
             noise=noise,
             noise_floor=settled["noise_floor"],
-            column_scale=column_scale(grid, loss, settled["step_size"]),
+            column_scale=column_scale(grid, loss, settled["step_size"], settled["n_steps"]),
         )
         return ModelPlan(plan, grid, settled | {"selection": selection, "noise": noise})
 
@@ -112,13 +114,12 @@ class StepFamily(DescentEstimator):
             sparsity=sparsity,
             selection=selection,
             target_bounds=facts.target_bounds,
+            n_steps=self.n_steps,
+            clip=self.clip,
         )
         settled = {name: getattr(found, name) for name in ("n_steps", "step_size", "clip", "sparsity", "noise_floor")}
-        if self.n_steps is not None:
-            settled["n_steps"] = _checks.integer(self.n_steps, "n_steps", low=1, high=10**6)
-        for name, value in (("step_size", self.step_size), ("clip", self.clip)):
-            if value is not None:
-                settled[name] = _checks.finite_float(value, name)
+        if self.step_size is not None:
+            settled["step_size"] = _checks.finite_float(self.step_size, "step_size")
         if not settled["step_size"] > 0:
             raise InvalidArgument(f"`step_size` must be greater than 0; found {self.step_size}.")
         return settled
@@ -130,11 +131,16 @@ def intercept_column(grid: RowGrid, selection: str, sparsity: int) -> float:
     return math.sqrt(grid.norm_squared(n_selected)) * grid.unit * _OF_NORM
 
 
-def column_scale(grid: RowGrid, loss: Loss, step_size: float) -> np.ndarray | None:
-    """Return factors of the step size: 1, and for the intercept what makes its step that of Newton's method."""
+def column_scale(grid: RowGrid, loss: Loss, step_size: float, n_steps: int) -> np.ndarray | None:
+    """Return factors of the step size: 1, and for the intercept what makes its step a part of Newton's method's.
+
+    A whole one where steps are few. Where they are many a part is soon as good, and leaves more room below the largest
+    stable step to columns that are in nearly every row.
+    """
     if not grid.constant:
         return None
     scale = np.ones(grid.width)
     column = grid.constant * grid.unit
-    scale[-1] = min(max(1 / (step_size * column**2 * curvature(loss)), 1e-30), 1e30)
+    part = 1.0 if n_steps < _MANY else _OF_NEWTON
+    scale[-1] = min(max(part / (step_size * column**2 * curvature(loss)), 1e-30), 1e30)
     return scale

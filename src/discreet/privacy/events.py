@@ -42,6 +42,8 @@ _MODULES = {
     "frank-wolfe": "perturbation_events",
     "repeated": "repeated_events",
     "private-search": "search_events",
+    "rejection-sampling": "sampling_events",
+    "exponential-choice": "sampling_events",
 }
 
 
@@ -168,7 +170,7 @@ class Event(ABC):
             )
         required = known - {"step_bits"}
         if missing := sorted(required - set(stored)):
-            raise InvalidArgument(f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}.")
+            raise InvalidArgument(f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}. It may be damaged: take the file from its author again.")
         if not isinstance(stored["adjacency"], str):
             raise InvalidArgument("A stored event must name its `adjacency`.")
         adjacency, budget = adjacency_from_name(stored["adjacency"]), budget_from_json(stored["budget"])

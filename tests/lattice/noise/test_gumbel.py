@@ -96,7 +96,7 @@ def test_refinement_and_doubles_agree(monkeypatch):
     for size in (1, 7, 300):
         fast = noisy_top(scores, scale=Fraction(9), size=size, coins=Coins.from_seed(82))
         with monkeypatch.context() as patch:
-            patch.setattr(gumbel, "_ERROR_RADIUS", 0.01)
+            patch.setattr(gumbel, "ERROR_RADIUS", 0.01)
             slow = noisy_top(scores, scale=Fraction(9), size=size, coins=Coins.from_seed(82))
         np.testing.assert_array_equal(fast, slow)
 
@@ -161,13 +161,13 @@ def test_doubles_keep_to_the_error_radius():
     words = Coins.from_seed(86).words(4_000).reshape(2, -1)
     words[0, :64] = [2**k for k in range(64)]
     words[0, 64:128] = [2**64 - 1 - 2**k for k in range(64)]
-    noise, vague = gumbel._gumbel(words[0], words[1])
+    noise, vague = gumbel.gumbel_doubles(words[0], words[1])
     assert not vague.any()
     with mpmath.workprec(300):
         for index in [*range(140), *range(140, 2_000, 20)]:
             uniform = (mpmath.mpf(int(words[0, index])) + mpmath.mpf(int(words[1, index])) / 2**64) / 2**64
             exact = -mpmath.log(-mpmath.log(uniform) / 128)
-            assert abs(mpmath.mpf(float(noise[index])) - exact) < gumbel._ERROR_RADIUS / 4
+            assert abs(mpmath.mpf(float(noise[index])) - exact) < gumbel.ERROR_RADIUS / 4
 
 
 def test_a_choice_is_as_private_as_its_prices_say():

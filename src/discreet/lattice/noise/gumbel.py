@@ -26,7 +26,7 @@ LARGEST_SCALE = Fraction(1 << 55)
 _BLOCK = 1 << 14
 
 # The radius of the noise of a score whose first word is neither all zeros nor all ones, in units of the scale.
-_ERROR_RADIUS = 2.0**-44
+ERROR_RADIUS = 2.0**-44
 
 
 def noisy_top(scores: np.ndarray, *, scale: Fraction, size: int, coins: Coins) -> np.ndarray:
@@ -120,7 +120,7 @@ class _Race:
         # Noisy scores: whole + fraction, within `_radius` of the truth.
         self._whole = np.empty(scores.size, np.int64)
         self._fraction = np.empty(scores.size)
-        self._radius = 1.001 * _ERROR_RADIUS * float(scale) + 4 * rounding.ROUNDOFF
+        self._radius = 1.001 * ERROR_RADIUS * float(scale) + 4 * rounding.ROUNDOFF
         if coins.word_bits == 64:
             accuracy.check_library()
         coins.fill(self._words)
@@ -131,7 +131,7 @@ class _Race:
         factor = float(self._scale)
         for start in range(0, self._scores.size, _BLOCK):
             part = slice(start, start + _BLOCK)
-            noise, vague = _gumbel(self._words[0, part], self._words[1, part])
+            noise, vague = gumbel_doubles(self._words[0, part], self._words[1, part])
             noise *= factor
             whole = np.floor(noise)
             np.subtract(noise, whole, out=self._fraction[part])
@@ -202,24 +202,22 @@ class _Race:
         further = self._further.setdefault(index, [])
         if len(further) < level:
             further += self._coins.words(level - len(further)).tolist()
-        bits = self._coins.word_bits
-        uniform = 0
-        for word in [*self._words[:, index].tolist(), *further[:level]]:
-            uniform = uniform << bits | word
-        n_bits = (2 + level) * bits
-        if uniform == 0 or uniform + 1 == 1 << n_bits:
+        noise = enclose_gumbel([*self._words[:, index].tolist(), *further[:level]], self._coins.word_bits)
+        if noise is None:
             return None
-        low, high = intervals.enclose(partial(_minus_log_minus_log, uniform, n_bits), 2 * n_bits + 64)
         score = int(self._scores[index])
-        return score + self._scale * low, score + self._scale * high
+        return score + self._scale * noise[0], score + self._scale * noise[1]
 
 
 # log 128, to far more digits than a radius has; it moves all noisy scores alike.
 _SHIFT = Fraction("4.85203026391961716592418023953627889486")
 
 
-def _gumbel(leading: np.ndarray, trailing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return -log(-log(U) / 128) of every pair of words, and which first words are all zeros or all ones."""
+def gumbel_doubles(leading: np.ndarray, trailing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return -log(-log(U) / 128) of every pair of words, and which first words are all zeros or all ones.
+
+    The numbers are within `ERROR_RADIUS` of the truth, those of such words excepted.
+    """
     mirrored = leading.view(np.int64) >> 63  # -1 where U >= 1/2: its complement 1 - U is small
     near = (leading.view(np.int64) ^ mirrored).astype(np.float64)
     vague = near == 0
@@ -236,6 +234,17 @@ def _gumbel(leading: np.ndarray, trailing: np.ndarray) -> tuple[np.ndarray, np.n
     np.log(exponentials, out=exponentials)
     np.negative(exponentials, out=exponentials)
     return exponentials, vague
+
+
+def enclose_gumbel(words: list[int], word_bits: int) -> Limits | None:
+    """Return exact limits of -log(-log U) for every U that begins with these words; None if that may be 0 or 1."""
+    uniform = 0
+    for word in words:
+        uniform = uniform << word_bits | word
+    n_bits = len(words) * word_bits
+    if uniform == 0 or uniform + 1 == 1 << n_bits:
+        return None
+    return intervals.enclose(partial(_minus_log_minus_log, uniform, n_bits), 2 * n_bits + 64)
 
 
 def _minus_log_minus_log(uniform: int, bits: int, context: Any) -> Any:

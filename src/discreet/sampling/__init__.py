@@ -1,0 +1,1 @@
+"""Pillar three: exact draws from private laws, whose running time tells nothing."""
