@@ -21,6 +21,7 @@ from discreet.privacy.sampling_events import (
     beside,
     cool_down_epsilon,
     largest_reach,
+    squeeze_epsilon,
 )
 
 FIELDS = {
@@ -176,3 +177,12 @@ def test_a_truncated_run_under_a_common_envelope_has_no_inflation(cells, block):
     for one, other in ((law(first), law(second)), (law(second), law(first))):
         assert np.maximum(one - np.exp(2 * shift) * other, 0).sum() <= h + 1e-12
         assert np.maximum(one[:-1] - np.exp(2 * shift) * other[:-1], 0).sum() <= 1e-12
+
+
+def test_a_squeeze_is_never_sold_at_the_price_of_its_output():
+    """Its event costs what output and time cost together, `n_draws` times: more than the output alone."""
+    numbers = {"envelope": "common", "policy": "squeeze", "parameter": "1/20", "slack": "1/2", "block": 1, "n_draws": 2}
+    squeezed = event(**numbers, budget=Pure(epsilon=20))
+    joint = squeeze_epsilon(squeezed.change, Fraction(1, 20), Fraction(1, 2))
+    assert squeezed.price == Pure(epsilon=2 * joint)
+    assert joint > 2 * squeezed.change

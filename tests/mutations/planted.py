@@ -1,0 +1,37 @@
+"""Bugs to be planted one at a time: what is changed, and which tests must find it. They stand in planted.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bug:
+    """One planted bug.
+
+    Parameters
+    ----------
+    name : str
+        What is wrong, in words.
+    file : str
+        The file of the package that is changed.
+    before, after : str
+        A text, which must stand in the file exactly once, and what takes its place.
+    tests : tuple of str
+        Tests, below the folder of tests, of which at least one must fail.
+    nightly : bool
+        Whether it is planted in nightly runs alone.
+    """
+
+    name: str
+    file: str
+    before: str
+    after: str
+    tests: tuple[str, ...]
+    nightly: bool = False
+
+
+_STORED = tomllib.loads((Path(__file__).parent / "planted.toml").read_text(encoding="utf-8"))
+BUGS = tuple(Bug(**(entry | {"tests": tuple(entry["tests"])})) for entry in _STORED["bug"])

@@ -1,0 +1,67 @@
+"""A copy of the package with one bug in it, and the tests that are run against it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import discreet
+
+if TYPE_CHECKING:
+    from mutations.planted import Bug
+
+TESTS = Path(__file__).parent.parent
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (?:\S*?tests/)?(\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
+
+
+def plant(bug: Bug, folder: Path) -> Path:
+    """Copy the package into `folder`, change it, and return what PYTHONPATH must hold."""
+    home = Path(discreet.__file__).parent
+    copy = folder / "planted" / "discreet"
+    shutil.copytree(home, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    file = copy / bug.file
+    text = file.read_text(encoding="utf-8")
+    if text.count(bug.before) != 1:
+        raise LookupError(
+            f"{bug.name}: {bug.file} holds the text to be changed {text.count(bug.before)} times, not once."
+        )
+    text = text.replace(bug.before, bug.after)
+    file.write_text(text, encoding="utf-8")
+    return copy.parent
+
+
+def run_tests(tests: tuple[str, ...], path: Path, *, timeout: float) -> tuple[int, str | None]:
+    """Run tests against the package at `path`, up to the first failure; return the code and what failed."""
+    places = [str(TESTS / test) for test in tests if (TESTS / test.split("::")[0]).exists()]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
+    environment |= {"PYTHONPATH": str(path)}
+    environment.pop("DISCREET_INSTALLED", None)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-m",
+        "not nightly",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+    ]
+    done = subprocess.run(
+        [*command, "-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(TESTS.parent), *places],
+        cwd=path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    found = _FAILED.search(done.stdout)
+    return done.returncode, found[1] if found else None
