@@ -32,7 +32,7 @@ def test_the_tests_run_against_the_installed_package():
 
 
 def test_the_wheel_is_small_and_complete():
-    """py.typed and the example data are installed, and all files, packed as a wheel packs them, weigh less than 2 MB."""
+    """py.typed and the example data are installed; all files, packed as in a wheel, weigh less than 2 MB."""
     root = Path(dp.__file__).parent
     for name in ("py.typed", "examples/adult.csv.gz", "examples/adult.toml", "examples/ATTRIBUTION.md"):
         assert (root / name).is_file()

@@ -53,6 +53,33 @@ if TYPE_CHECKING:
     from discreet.privacy.runtimes import geometric_runtime as geometric_runtime
     from discreet.privacy.tradeoff import TradeoffFunction as TradeoffFunction
     from discreet.report.page import write_report as write_report
+    from discreet.sampling.bases import Custom as Custom
+    from discreet.sampling.bases import Normal as Normal
+    from discreet.sampling.bases import Uniform as Uniform
+    from discreet.sampling.candidates import FiniteCandidates as FiniteCandidates
+    from discreet.sampling.common_envelopes import Posterior as Posterior
+    from discreet.sampling.common_envelopes import SyntheticData as SyntheticData
+    from discreet.sampling.concave import StronglyConcave as StronglyConcave
+    from discreet.sampling.k_norm_targets import KNormGradient as KNormGradient
+    from discreet.sampling.knorm_models import KNormGradientLinearRegression as KNormGradientLinearRegression
+    from discreet.sampling.knorm_models import KNormGradientLogisticRegression as KNormGradientLogisticRegression
+    from discreet.sampling.lipschitz import GaussianBase as GaussianBase
+    from discreet.sampling.lipschitz import Lipschitz as Lipschitz
+    from discreet.sampling.log_concave import LogConcave as LogConcave
+    from discreet.sampling.mechanisms import Draw as Draw
+    from discreet.sampling.mechanisms import sample as sample
+    from discreet.sampling.pca import PrivatePCA as PrivatePCA
+    from discreet.sampling.policies import BlockRestart as BlockRestart
+    from discreet.sampling.policies import ConstantAcceptance as ConstantAcceptance
+    from discreet.sampling.policies import CoolDown as CoolDown
+    from discreet.sampling.policies import Plain as Plain
+    from discreet.sampling.policies import Squeeze as Squeeze
+    from discreet.sampling.policies import Truncated as Truncated
+    from discreet.sampling.posterior import posterior_draw as posterior_draw
+    from discreet.sampling.quantile_models import KNormGradientQuantileRegression as KNormGradientQuantileRegression
+    from discreet.sampling.quantile_release import median as median
+    from discreet.sampling.quantile_release import quantile as quantile
+    from discreet.sampling.user_targets import UserTarget as UserTarget
     from discreet.tables.columns import Category as Category
     from discreet.tables.columns import Date as Date
     from discreet.tables.columns import Flag as Flag
@@ -64,35 +91,52 @@ _HOMES = {
     "AddRemove": "privacy.adjacency",
     "AdjacencyMismatch": "errors",
     "Approx": "privacy.budgets",
+    "BlockRestart": "sampling.policies",
     "BoundsScaler": "tables.scaling",
     "Box": "lattice.bounds",
     "BudgetExceeded": "errors",
     "Category": "tables.columns",
     "Coins": "lattice.coins",
+    "ConstantAcceptance": "sampling.policies",
+    "CoolDown": "sampling.policies",
+    "Custom": "sampling.bases",
     "Date": "tables.columns",
     "DiscreetError": "errors",
+    "Draw": "sampling.mechanisms",
+    "FiniteCandidates": "sampling.candidates",
     "Flag": "tables.columns",
     "Forecast": "functional.forecast",
     "FrankWolfeLinearRegression": "descent.frank_wolfe_models",
     "FrankWolfeLogisticRegression": "descent.frank_wolfe_models",
     "FunctionalLinearRegression": "functional.models",
     "FunctionalLogisticRegression": "functional.logistic",
+    "GaussianBase": "sampling.lipschitz",
     "Gdp": "privacy.budgets",
     "IncompatiblePlan": "errors",
     "Interval": "lattice.bounds",
     "InvalidArgument": "errors",
     "InvalidData": "errors",
     "InvalidFormula": "errors",
+    "KNormGradient": "sampling.k_norm_targets",
+    "KNormGradientLinearRegression": "sampling.knorm_models",
+    "KNormGradientLogisticRegression": "sampling.knorm_models",
+    "KNormGradientQuantileRegression": "sampling.quantile_models",
     "Ledger": "privacy.ledger",
     "LedgerUnusable": "errors",
+    "Lipschitz": "sampling.lipschitz",
+    "LogConcave": "sampling.log_concave",
     "LogisticObjective": "functional.logit",
     "Moments": "functional.moments",
     "NoSoundConversion": "errors",
     "NoiseDominatedWarning": "errors",
+    "Normal": "sampling.bases",
     "Number": "tables.columns",
     "PerturbedLogisticRegression": "descent.perturbed_models",
-    "PrivateSearch": "descent.search",
     "PiecewiseLinear": "privacy.piecewise",
+    "Plain": "sampling.policies",
+    "Posterior": "sampling.common_envelopes",
+    "PrivatePCA": "sampling.pca",
+    "PrivateSearch": "descent.search",
     "Pure": "privacy.budgets",
     "QuadraticObjective": "functional.objectives",
     "RegressionResult": "functional.inference",
@@ -102,15 +146,25 @@ _HOMES = {
     "SparseLinearRegression": "descent.models",
     "SparseLogisticRegression": "descent.models",
     "SquaredObjective": "functional.objectives",
+    "Squeeze": "sampling.policies",
+    "StronglyConcave": "sampling.concave",
+    "SyntheticData": "sampling.common_envelopes",
     "TradeoffFunction": "privacy.tradeoff",
+    "Truncated": "sampling.policies",
     "TwoStageLinearRegression": "descent.two_stage_models",
     "TwoStageLogisticRegression": "descent.two_stage_models",
+    "Uniform": "sampling.bases",
+    "UserTarget": "sampling.user_targets",
     "Zcdp": "privacy.budgets",
     "compose_plan": "privacy.composition",
     "forecast": "functional.forecast",
     "geometric_runtime": "privacy.runtimes",
+    "median": "sampling.quantile_release",
+    "posterior_draw": "sampling.posterior",
+    "quantile": "sampling.quantile_release",
     "release": "privacy.release",
     "release_moments": "functional.moments",
+    "sample": "sampling.mechanisms",
     "write_report": "report.page",
 }
 

@@ -124,10 +124,10 @@ def test_directions_of_space_have_their_law(d: int) -> None:
     moments = sum_rows(generator.normal(size=(60, d)) * 0.5 ** np.arange(d), UnitGrid(d, row_norm=2.0))
     matrix, scale = moments.doubles(), Fraction(3, 2)
     proposer = BinghamProposer(moments, scale, error_of(d, d, in_basis=False))
-    points = proposer.propose(Coins.from_seed(d), 300_000)
+    points = proposer.propose(Coins.from_seed(d), 200_000)
     directions = points.values[proposer.log_ratio(points) == 0]
     found = np.einsum("ij,jk,ik->i", directions, matrix, directions)
-    uniform = generator.normal(size=(2_000_000, d))
+    uniform = generator.normal(size=(1_000_000, d))
     utility = np.einsum("ij,jk,ik->i", uniform, matrix, uniform) / (uniform**2).sum(axis=1)
     for sharper, agrees in ((1.0, True), (1.05, False)):
         weights = np.exp(float(scale) * sharper * (utility - utility.max()))
@@ -143,9 +143,9 @@ def test_short_words_decide_as_long_ones_would(d: int) -> None:
     generator = np.random.default_rng(d)
     moments = sum_rows(generator.normal(size=(30, d)) * 0.5 ** np.arange(d), UnitGrid(d, row_norm=2.0))
     proposer = BinghamProposer(moments, Fraction(1, 2), error_of(d, d, in_basis=False))
-    few, many = (proposer.propose(Coins.from_seed(9, word_bits=bits), n) for bits, n in ((8, 400), (64, 40_000)))
+    few, many = (proposer.propose(Coins.from_seed(9, word_bits=bits), n) for bits, n in ((8, 150), (64, 20_000)))
     accepted = [np.mean(proposer.log_ratio(points) == 0) for points in (few, many)]
-    assert accepted[0] == pytest.approx(accepted[1], abs=0.1)
+    assert accepted[0] == pytest.approx(accepted[1], abs=0.15)
     assert stats.ks_2samp(few.values[:, 0], many.values[:, 0]).pvalue > 1e-3
     settled = proposer.settle(few, np.arange(5), Coins.from_seed(1))
     assert np.abs(settled - few.values[:5]).max() <= 2.0**-24
@@ -214,7 +214,7 @@ def test_the_log_acceptance_of_the_plane_is_that_of_its_bessel_function() -> Non
     moments = sum_rows(ROWS, PLANE.grid)
     for scale in (Fraction(1, 10), Fraction(1), Fraction(20)):
         proposer = BinghamProposer(moments, scale, error_of(2, 2, in_basis=False))
-        points = proposer.propose(Coins.from_seed(7), 400_000)
+        points = proposer.propose(Coins.from_seed(7), 200_000)
         assert math.exp(proposer.log_acceptance()) == pytest.approx(
             float(np.mean(proposer.log_ratio(points) == 0)), abs=3e-3
         )
@@ -297,11 +297,14 @@ def test_columns_of_objects_are_read_as_numbers() -> None:
 
 
 def test_bounds_of_several_components_say_so() -> None:
-    """A plane within more columns has no normalizer of its own, and products err more."""
+    """A plane within more columns has no normalizer of its own, and products of many columns err more."""
     grid = UnitGrid(2, row_norm=1.0)
     one, two = (scaled_bingham(Fraction(1), grid, 10, n_components=count) for count in (1, 2))
     assert one.normalizer_error is not None
     assert two.normalizer_error is None
-    assert one.spread < two.spread
+    assert one.spread == two.spread
+    wide = UnitGrid(65, row_norm=1.0)
+    apart = [scaled_bingham(Fraction(1), wide, 10, n_components=count).spread for count in (1, 2)]
+    assert apart[0] < apart[1]
     assert isinstance(one.begin(sum_rows(ROWS, grid)), BinghamProposer)
     assert SecondMoments(np.eye(2, dtype=np.int64), 1, 4).unit == 4**4

@@ -199,3 +199,22 @@ def test_an_empty_table_has_the_uniform_law() -> None:
     proposer = BinghamProposer(sum_rows(np.empty((0, 4)), UnitGrid(4, row_norm=1.0)), Fraction(1), 1e-15)
     points = proposer.propose(Coins.from_seed(1), 1000)
     assert (proposer.log_ratio(points) == 0).all()
+
+
+@pytest.mark.parametrize("d", [2, 5, 30])
+@pytest.mark.parametrize("steep", [1.0, 1.3, 3.0])
+def test_lapack_is_as_accurate_as_the_bound_on_acceptance_takes_it(d: int, steep: float) -> None:
+    """Eigenvectors are off by less than half of the share that is allowed them, eigenvalues by less than a quarter."""
+    for n_rows, scale in ((1000, 0.01), (1000, 100.0), (50_000, 1.0)):
+        matrix = moments_of(d, n_rows, d, steep=steep).doubles()
+        values, vectors = np.linalg.eigh(matrix)
+        if d <= 5:
+            with mpmath.workdps(40):
+                exact = max(mpmath.eigsy(mpmath.matrix(matrix.tolist()), eigvals_only=True))
+                assert abs(exact - mpmath.mpf(float(values[-1]))) < exact * 2.0**-53 * (d + 8)
+        gaps = np.maximum(scale * (values[-1] - values), 0.0)
+        b = solve_b(gaps)
+        factor = vectors * np.sqrt(b / (b + 2 * gaps))
+        product = factor.T @ (np.eye(d) + 2 * scale / b * (values[-1] * np.eye(d) - matrix)) @ factor
+        allowed = (2 * d + 12) * 2.0**-53 * (d**1.5 + 2 * (d**0.5 + 1) * scale * n_rows) / 4
+        assert math.sqrt(((product - np.eye(d)) ** 2).sum()) < allowed / 2

@@ -40,7 +40,7 @@ def test_directions_are_uniform_and_independent_of_lengths(law, d):
     long = drawn.lengths > np.median(drawn.lengths)
     if d == 1:
         for part in (first[long], first[~long]):
-            assert set(part.tolist()) == {-1.0, 1.0}
+            assert np.allclose(np.abs(part), 1.0)
             assert scipy.stats.binomtest(int((part > 0).sum()), part.size).pvalue > ALPHA
         return
     # (1 + u) / 2 is Beta((d - 1) / 2, (d - 1) / 2).
@@ -52,12 +52,12 @@ def test_directions_are_uniform_and_independent_of_lengths(law, d):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 7])
 def test_doubles_are_within_the_error_radius_of_the_limits(law, d):
-    """A displacement in doubles is within 2**-40 of its length of the exact one, entry by entry."""
+    """A displacement in doubles is within 2**-40 of its size of the exact one, entry by entry."""
     drawn = law(300, d, Coins.from_seed(20 + d))
     for index in range(300):
         limits = drawn.limits(index, 1)
         for value, (low, high) in zip(drawn.values[index].tolist(), limits, strict=True):
-            assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) < RELATIVE_ERROR * drawn.lengths[index]
+            assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) < RELATIVE_ERROR * drawn.sizes[index]
         square = sum(float(low) ** 2 for low, _ in limits)
         assert math.isclose(math.sqrt(square), drawn.lengths[index], rel_tol=1e-9)
 
@@ -82,7 +82,7 @@ def test_limits_are_nested(law, seed, bits, d):
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_few_bit_words_have_the_same_law(d):
     """With words of 8 bits, where every number is refined, lengths still have their law."""
-    lengths = KNormDisplacements(400, d, Coins.from_seed(30 + d, word_bits=8)).lengths
+    lengths = KNormDisplacements(150, d, Coins.from_seed(30 + d, word_bits=8)).lengths
     assert scipy.stats.kstest(lengths, scipy.stats.gamma(d).cdf).pvalue > ALPHA
 
 

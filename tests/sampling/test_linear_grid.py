@@ -42,12 +42,15 @@ class TestTwoCoefficients(TargetContract):
     width = 1
 
     def target(self):
+        """Return the target."""
         return LinearOnGrid(reader=reader(self.width), coef_bound=1)
 
     def data(self):
+        """Return private rows."""
         return rows(1, width=self.width)
 
     def neighbour(self):
+        """Return a neighbour's rows."""
         X, y = self.data()._rows.private_X.copy(), self.data()._rows.private_y.copy()
         X[0], y[0] = 10.0, -5.0
         return ArrayBlocks(ArrayRows(X, y, NAMES[: self.width]))

@@ -299,3 +299,24 @@ def test_the_scale_is_what_is_left_after_the_clock() -> None:
     """Half of epsilon under Replace, less the running time's millionth."""
     event = pca(budget=dp.Pure(epsilon=1)).fit(X).release_.event
     assert event.scale == (1 - event.runtime_epsilon) / 2 or abs(event.scale - Fraction(1, 2)) < Fraction(1, 10**6)
+
+
+def test_a_table_is_read_by_its_schema_and_progress_is_told() -> None:
+    """The columns of the schema that are no categories, and how far the read has come."""
+    schema = dp.Schema({"a": dp.Number(-9, 9), "b": dp.Number(-9, 9), "kind": dp.Category(["x", "y"])})
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(kind="x")
+    told: list[int] = []
+    model = PrivatePCA(budget=dp.Pure(epsilon=50), adjacency=dp.AddRemove(), schema=schema)
+    model.fit_table(frame, progress=told.append)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert told
+    kinds = dp.Schema({"kind": dp.Category(["x", "y"])})
+    with pytest.raises(InvalidArgument, match="no numbers or flags"):
+        PrivatePCA(budget=dp.Pure(epsilon=1), adjacency=dp.Replace(), schema=kinds).fit_table(frame)
+
+
+def test_more_rows_than_the_sums_hold_are_refused() -> None:
+    """Before anything is charged; a schema's table passes no other check of it."""
+    target = Components(grid=UnitGrid(1, row_norm=1.0), n_components=1, names=("a",))
+    with pytest.raises(InvalidData, match="at most 2147483647 rows"):
+        target.prepare(np.broadcast_to(np.zeros((1, 1)), (2**31, 1)))

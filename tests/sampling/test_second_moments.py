@@ -114,9 +114,10 @@ def test_a_basis_that_is_too_long_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> 
     assert int(whole[0, 1]) <= 2**30
 
 
-@pytest.mark.parametrize("in_basis", [False, True])
-def test_doubles_err_by_less_than_is_declared(in_basis: bool) -> None:  # noqa: FBT001
-    """In Frobenius norm, per row, against the whole numbers."""
+@pytest.mark.parametrize(("in_basis", "most"), [(False, 64), (True, 64), (True, 4)])
+def test_doubles_err_by_less_than_is_declared(monkeypatch: pytest.MonkeyPatch, in_basis: bool, most: int) -> None:  # noqa: FBT001
+    """In Frobenius norm, per row, against the whole numbers; also where those are too many to be used."""
+    monkeypatch.setattr("discreet.sampling.second_moments._EXACT_COLUMNS", most)
     rows = np.random.default_rng(3).normal(size=(300, 6))
     moments = sum_rows(rows, UnitGrid(6, row_norm=2.0))
     if in_basis:

@@ -131,7 +131,8 @@ class Box:
         for start, stop in self.one_hot:
             if not self.broadcasts and stop > len(self.lower):
                 raise InvalidArgument(
-                    f"`one_hot` must stay within the {len(self.lower)} columns of the Box; found slice({start}, {stop})."
+                    f"`one_hot` must stay within the {len(self.lower)} columns of the Box; "
+                    f"found slice({start}, {stop})."
                 )
             columns = slice(0, 1) if self.broadcasts else slice(start, stop)
             if {*self.lower[columns]} != {0.0} or {*self.upper[columns]} != {1.0}:

@@ -294,7 +294,7 @@ class Layout:
         norm : {"nuclear", "l1", "frobenius_squared"}
             Nuclear norm; sum over the distinct entries (each pair ``i <= j`` once); square of the Frobenius norm.
         adjacency : Replace or AddRemove
-            Which data sets are neighbours.
+            Which data sets are neighbours; of a unit, what one of its rows changes.
 
         Returns
         -------
@@ -314,7 +314,7 @@ class Layout:
         10
         """
         asked = _checks.one_of(norm, "norm", ("nuclear", "l1", "frobenius_squared"))
-        factor = 2 if isinstance(check_adjacency(adjacency), Replace) else 1
+        factor = 2 if isinstance(check_adjacency(adjacency, units=True), Replace) else 1
         if asked == "l1":
             return self.l1_bound
         return factor * (self.row_norm_squared if asked == "nuclear" else self.row_norm_squared**2)

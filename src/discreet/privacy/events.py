@@ -43,6 +43,8 @@ _MODULES = {
     "repeated": "repeated_events",
     "private-search": "search_events",
     "rejection-sampling": "sampling_events",
+    "k-norm-gradient": "knorm_events",
+    "preconditioned-descent": "preconditioned_events",
     "exponential-choice": "sampling_events",
 }
 
@@ -65,22 +67,28 @@ class Event(ABC):
         Shape of the released array; () for one number.
     step_bits : int, default 0
         The release is in units of `2**step_bits` of the integer grid of the statistic, at most 2**62.
+    rows_per_unit : int, default 1
+        How many rows of one unit contribute at most, where the adjacency names a unit; the price counts them.
 
     Raises
     ------
     InvalidArgument
-        If a field is not usable, or the price exceeds the budget.
+        If a field is not usable, the price exceeds the budget, or the adjacency names a unit that this kind does not
+        protect.
     NoSoundConversion
         If the price has no equivalent in the budget's currency.
     """
 
     kind: ClassVar[str]
+    # Whether the theorem of the price holds for neighbours that differ in all rows of a unit.
+    takes_units: ClassVar[bool] = False
 
     adjacency: Adjacency
     budget: Budget
     statistic: str
     shape: tuple[int, ...]
     step_bits: int = 0
+    rows_per_unit: int = 1
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -88,7 +96,7 @@ class Event(ABC):
             _KINDS[cls.kind] = cls
 
     def __post_init__(self) -> None:
-        check_adjacency(self.adjacency)
+        check_adjacency(self.adjacency, units=self.takes_units)
         check_budget(self.budget)
         if not isinstance(self.statistic, str):
             raise InvalidType(f"`statistic` must be a text; found {type(self.statistic).__name__}.")
@@ -96,6 +104,12 @@ class Event(ABC):
             raise InvalidType(f"`shape` must be a tuple of whole numbers; found {type(self.shape).__name__}.")
         self._set(shape=tuple(_checks.integer(size, "shape", low=0) for size in self.shape))
         self._set(step_bits=_checks.integer(self.step_bits, "step_bits", low=0, high=62))
+        self._set(rows_per_unit=_checks.integer(self.rows_per_unit, "rows_per_unit", low=1))
+        if self.rows_per_unit != 1 and self.adjacency.unit is None:
+            raise InvalidArgument(
+                f"`rows_per_unit` is {self.rows_per_unit} and `adjacency` {self.adjacency!r} names no unit. "
+                f'Name it, such as {self.adjacency.word}(unit="person").'
+            )
         self._check_numbers()
         if not _within(self.price, self.budget):
             raise InvalidArgument(
@@ -154,6 +168,9 @@ class Event(ABC):
                 document[field.name] = value.name
             elif field.name in {"statistic", "step_bits"}:
                 document[field.name] = value
+            elif field.name == "rows_per_unit":
+                if value != 1:  # older versions of discreet read what does not need it
+                    document[field.name] = value
             elif field.name == "shape":
                 document[field.name] = list(value)
             else:
@@ -168,9 +185,12 @@ class Event(ABC):
                 f"A stored event of kind {cls.kind!r} has the unknown field {unknown[0]!r}. "
                 "It may be of a newer version of discreet: update."
             )
-        required = known - {"step_bits"}
+        required = known - {"step_bits", "rows_per_unit"}
         if missing := sorted(required - set(stored)):
-            raise InvalidArgument(f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}. It may be damaged: take the file from its author again.")
+            raise InvalidArgument(
+                f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}. "
+                "It may be damaged: take the file from its author again."
+            )
         if not isinstance(stored["adjacency"], str):
             raise InvalidArgument("A stored event must name its `adjacency`.")
         adjacency, budget = adjacency_from_name(stored["adjacency"]), budget_from_json(stored["budget"])
@@ -216,7 +236,8 @@ class LaplaceEvent(Event):
     Parameters
     ----------
     sensitivity : int or Fraction
-        Largest L1 distance of the statistic on two neighbours, in grid units, greater than 0.
+        Largest L1 distance of the statistic on two neighbours, all rows of a unit counted, in grid units, greater
+        than 0.
     scale : Fraction
         Scale b of the noise of density exp(-|z|/b) / (2b), in grid units, greater than 0.
 
@@ -234,6 +255,7 @@ class LaplaceEvent(Event):
     """
 
     kind: ClassVar[str] = "laplace"
+    takes_units: ClassVar[bool] = True
 
     sensitivity: Fraction
     scale: Fraction
@@ -319,6 +341,7 @@ class KNormEvent(Event):
     """
 
     kind: ClassVar[str] = "k-norm"
+    takes_units: ClassVar[bool] = True
 
     sensitivity: Fraction
     rate: Fraction
@@ -352,11 +375,12 @@ class WishartEvent(Event):
 
     Guarantee
     ---------
-    Pure differential privacy with epsilon = theta * row_norm_squared under AddRemove, twice that under Replace.
-    Proof: docs/proofs/wishart.md
+    Pure differential privacy with epsilon = theta * row_norm_squared * rows_per_unit under AddRemove, twice that under
+    Replace. Proof: docs/proofs/wishart.md
     """
 
     kind: ClassVar[str] = "wishart"
+    takes_units: ClassVar[bool] = True
 
     row_norm_squared: int
     theta: Fraction
@@ -368,7 +392,7 @@ class WishartEvent(Event):
     @property
     def price(self) -> Pure:
         """Pure with epsilon = theta times the largest nuclear-norm distance of two neighbours."""
-        rows = 2 if isinstance(self.adjacency, Replace) else 1
+        rows = self.rows_per_unit * (2 if isinstance(self.adjacency, Replace) else 1)
         return Pure(epsilon=rows * self.theta * self.row_norm_squared)
 
 
@@ -382,7 +406,8 @@ class GaussianEvent(Event):
     Parameters
     ----------
     sensitivity_squared : int or Fraction
-        Square of the largest L2 distance of the statistic on two neighbours, in squared grid units, greater than 0.
+        Square of the largest L2 distance of the statistic on two neighbours, all rows of a unit counted, in squared
+        grid units, greater than 0.
     variance : Fraction
         Variance of the noise, in squared grid units, greater than 0.
 
@@ -393,6 +418,7 @@ class GaussianEvent(Event):
     """
 
     kind: ClassVar[str] = "gaussian"
+    takes_units: ClassVar[bool] = True
 
     sensitivity_squared: Fraction
     variance: Fraction

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _HALF = Fraction(1, 2)
 # Above this so much precision is lost that the bound on acceptance says little.
-_LARGEST_LOSS = _HALF
+_LARGEST_LOSS = Fraction(3, 4)
 # Bounds are rounded down to multiples of 1 / this.
 _FINE = 2**50
 _NORMALIZER_ERROR = Fraction(1, 2**40)

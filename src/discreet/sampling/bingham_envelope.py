@@ -104,7 +104,7 @@ def envelope_of(moments: SecondMoments, scale: float, spread: float) -> Envelope
     size = matrix.shape[0]
     with np.errstate(all="ignore"):
         values, vectors = _eigen(matrix)
-        peak = max(float(values[-1]), 0.0) * (1 + 2.0**-48 * (size + 8))
+        peak = max(float(values[-1]), 0.0) * (1 + 2.0**-51 * (size + 8))
         gaps = np.maximum(scale * (peak - values), 0.0)
         b = solve_b(gaps)
         factor = np.ldexp(np.rint(np.ldexp(vectors * np.sqrt(b / (b + 2.0 * gaps)), FACTOR_BITS)), -FACTOR_BITS)
@@ -130,8 +130,8 @@ def solve_b(gaps: NDArray[np.float64]) -> float:
 
     Examples
     --------
-    >>> solve_b(np.zeros(3)), round(solve_b(np.array([0.0, 1e9])), 6)
-    (3.0, 1.0)
+    >>> [round(solve_b(gaps), 6) for gaps in (np.zeros(3), np.array([0.0, 1e9]))]
+    [3.0, 1.0]
     """
     low, high = 1.0, float(gaps.size)
     for _ in range(_BISECTIONS):
@@ -182,13 +182,13 @@ def envelope_loss(dimension: int, reach: Fraction, spread: float) -> Fraction:
 
     Notes
     -----
-    `_distance` is at most ``2 (2 d + 12) e (d**1.5 + 2 (sqrt(d) + 1) reach)``, and what the matrix errs by adds
-    ``2 reach spread`` times 1.01, if LAPACK's eigenvectors are as good as their backward error says; each costs d
-    times itself. Eigenvalues that err by ``2**-48 (d + 8)`` of the largest move the peak and b.
+    The rounding part of `_distance` is at most ``(2 d + 12) e (d**1.5 + 2 (sqrt(d) + 1) reach)``; a quarter more is for
+    what LAPACK's eigenvectors are off by, and ``2 reach spread`` for what the matrix errs by. Each costs d times
+    itself. Eigenvalues that err by ``2**-51 (d + 8)`` of the largest move the peak and b.
     Proof: docs/proofs/bingham.md, section 5
     """
     d, e = dimension, Fraction(1, 2**53)
     root = Fraction(math.isqrt(d * 2**20) + 1, 2**10)
-    distance = 2 * (2 * d + 12) * e * (d * root + 2 * (root + 1) * reach) + 2 * reach * Fraction(spread)
-    eigenvalues = reach * (d + 8) * 3 * d * Fraction(1, 2**48)
+    distance = Fraction(5, 4) * (2 * d + 12) * e * (d * root + 2 * (root + 1) * reach) + 2 * reach * Fraction(spread)
+    eigenvalues = reach * (d + 8) * 3 * d * Fraction(1, 2**51)
     return Fraction(5, 4) * d * distance + eigenvalues + Fraction(1, 2**30)

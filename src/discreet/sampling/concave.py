@@ -198,8 +198,9 @@ class _Frame:
         self._slope = self._scale * (self._left + wrong) * _SLACK
         if not (self.n_steps <= MOST_STEPS and self.box < 2**52):
             raise IncompatiblePlan(
-                f"The curvatures differ by a factor of {condition:.3g}: the expected work is too much. Declare closer "
-                "bounds, or choose another target."
+                f"Curvatures that differ by a factor of {condition:.3g}, or gradients that err by "
+                f"{self._gradient_error:.3g}, are too much work at this scale. Declare closer bounds, or lower the "
+                "budget."
             )
 
     def _far(self) -> float:

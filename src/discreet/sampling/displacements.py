@@ -47,9 +47,11 @@ class Displacements(ABC):
     Attributes
     ----------
     values : ndarray of float64, shape (size, dimension)
-        The displacements; each is within RELATIVE_ERROR times its length of the exact one.
+        The displacements; each is within RELATIVE_ERROR times its size of the exact one.
     lengths : ndarray of float64, shape (size,)
         Their Euclidean lengths, as exact.
+    sizes : ndarray of float64, shape (size,)
+        What errors are relative to: the lengths, or those of the vectors of which an entry was left out.
 
     Guarantee
     ---------
@@ -59,6 +61,7 @@ class Displacements(ABC):
 
     values: NDArray[np.float64]
     lengths: NDArray[np.float64]
+    sizes: NDArray[np.float64]
 
     @abstractmethod
     def limits(self, index: int, level: int) -> list[Limits] | None:
@@ -92,10 +95,9 @@ class _Normals:
         self._pairs.doubles(1.0, both[0], both[1])
         full = both.T.reshape(size, 2 * self._per_point)
         self.values = np.ascontiguousarray(full[:, :dimension])
-        squares = (self.values**2).sum(axis=1)
-        self.lengths: NDArray[np.float64] = np.sqrt(squares)
-        self.known = squares >= _LEAST_SHARE**2 * (full**2).sum(axis=1)
-        self.known &= ~self._pairs.vague.reshape(size, self._per_point).any(axis=1) & (squares > 0)
+        self.lengths: NDArray[np.float64] = np.sqrt((self.values**2).sum(axis=1))
+        self.sizes: NDArray[np.float64] = np.sqrt((full**2).sum(axis=1))
+        self.known = np.logical_not(self._pairs.vague.reshape(size, self._per_point).any(axis=1))
 
     def limits(self, index: int, level: int) -> list[Limits] | None:
         both = [self._pairs.limits(index * self._per_point + pair, level) for pair in range(self._per_point)]
@@ -109,9 +111,10 @@ class NormalDisplacements(Displacements):
 
     def __init__(self, size: int, dimension: int, coins: Coins) -> None:
         self._normals = _Normals(size, dimension, coins)
-        self.values, self.lengths = self._normals.values, self._normals.lengths
+        self.values, self.lengths, self.sizes = self._normals.values, self._normals.lengths, self._normals.sizes
         for index in np.flatnonzero(~self._normals.known).tolist():
             self.values[index], self.lengths[index] = self._refine(index)
+            self.sizes[index] = self.lengths[index]
 
     def limits(self, index: int, level: int) -> list[Limits] | None:
         """Return limits of the entries of one displacement."""
@@ -139,10 +142,12 @@ class KNormDisplacements(Displacements):
             top = self._signs >> np.uint64(coins.word_bits - 1)
             self.values = self.lengths[:, None] * np.where(top == 1, -1.0, 1.0)[:, None]
         else:
-            known &= self._normals.known
+            share = self._normals.lengths >= _LEAST_SHARE * self._normals.sizes
+            known &= self._normals.known & share & (self._normals.lengths > 0)
             self.values = self._normals.values * (self.lengths / np.where(known, self._normals.lengths, 1.0))[:, None]
         for index in np.flatnonzero(~known).tolist():
             self.values[index], self.lengths[index] = self._refine(index)
+        self.sizes = self.lengths
 
     def _radius(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return sums of d exponentials, and where doubles say what they are."""

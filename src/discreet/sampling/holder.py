@@ -48,7 +48,8 @@ class LogHoelder(GridTarget):
     ----------
     utility : callable
         Takes points, shape (size, dimension), and rows, shape (n_rows, n_columns); returns one number a point. A
-        number that is not finite counts as the lowest there is.
+        number that is not finite counts as the lowest there is, which no modulus allows: it must be finite for every
+        data set.
     bounds : Interval or Box
         Where points lie; a Box has both limits for every coordinate.
     constant : number

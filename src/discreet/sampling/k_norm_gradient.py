@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lattice.coins import Coins
+    from discreet.privacy.budgets import Budget
+    from discreet.sampling.mechanisms import SamplingPlan
+    from discreet.sampling.policies import Policy
 
 # What is lost in acceptance to a center that is not quite the minimizer, and to the steps that lead there.
 _FOR_CENTER = 2.0**-12
@@ -51,6 +54,14 @@ class KNormTarget(Target):
 
         None where that is not known.
         """
+
+    def plan(
+        self, *, budget: Budget, adjacency: Adjacency, runtime: Policy, n_draws: int, n_rows: int | None
+    ) -> SamplingPlan:
+        """Return the plan of draws by the price that knows the normalizer."""
+        from discreet.sampling.k_norm_targets import plan_k_norm
+
+        return plan_k_norm(self, budget=budget, adjacency=adjacency, runtime=runtime, n_draws=n_draws, n_rows=n_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +160,8 @@ class GradientTarget(KNormTarget):
         if self.loss.uses_tanh:
             check_tanh()  # before any charge
         frame = _Frame(self, scale, n_rows)
+        of_utility, of_normalizer = scale * self.sensitivity(Replace()), self.normalizer_change(Replace())
+        change = of_utility if of_normalizer is None else min(of_utility, of_normalizer)
         return ScaledGradient(
             dimension=self.dimension,
             acceptance=frame.acceptance(),
@@ -156,6 +169,7 @@ class GradientTarget(KNormTarget):
             common_envelope=False,
             floor=-np.inf,
             default=(0.0,) * self.dimension,
+            acceptance_change=change + frame.of_center,
             loss=self.loss,
             scale=float(scale),
             ridge=float(self.ridge),
@@ -205,7 +219,11 @@ class _Frame:
         self.reach = math.ceil((Fraction(self.radius) + self._far * self.spread) / self.step) + 2
         self.largest = math.sqrt(self._width) * float(self.reach * self.step) * _SLACK
         self.n_steps = self._steps()
-        if not (self.reach < 2**52 and self.n_steps <= MOST_STEPS and self.ratio > Fraction(1, 10**12)):
+        if not self.reach < 2**52:
+            raise IncompatiblePlan(
+                f"Doubles do not hold a grid for a scale of {float(scale):.3g} on {n_rows} rows. Lower the budget."
+            )
+        if not (self.n_steps <= MOST_STEPS and self.ratio > Fraction(1, 10**12)):
             raise IncompatiblePlan(
                 f"A ridge of {float(self._ridge):.3g} is too small for {n_rows} rows and {self._width} parameters: at "
                 f"most one proposal in {1 / float(self.ratio):.3g} is known to be accepted, and the expected work is "
@@ -236,9 +254,14 @@ class _Frame:
         at_most = self.smoothness * (of_steps + of_rounding + of_grid)
         return _SLACK * (at_most + 2 * self.gradient_error(self.largest))
 
+    @property
+    def of_center(self) -> Fraction:
+        """By how much the gradient that is left at the center lowers the logarithm of acceptance, at most."""
+        return self._scale * Fraction(self._left_at_center())
+
     def acceptance(self) -> Fraction:
         """Return at most the chance that a proposal is accepted."""
-        part = exp_down(-self._scale * Fraction(self._left_at_center())) - _FOR_BOX
+        part = exp_down(-self.of_center) - _FOR_BOX
         least = self.ratio * max(part, Fraction(0))
         if least > 0:
             return Fraction(math.floor(least * 2**80), 2**80)

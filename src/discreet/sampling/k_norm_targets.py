@@ -19,6 +19,7 @@ from discreet.sampling.gradient_rows import NormedRows
 from discreet.sampling.k_norm_gradient import GradientTarget, KNormTarget
 from discreet.sampling.location_envelopes import Location, Proposals, PublicGrid
 from discreet.sampling.mechanisms import SamplingPlan, plan_draws
+from discreet.sampling.quantiles import QuantileTarget
 from discreet.sampling.second_moments import UnitGrid, check_cells
 from discreet.sampling.targets import Points, Proposer, ScaledTarget
 from discreet.tables.arrays import numbers_of
@@ -215,6 +216,11 @@ class KNormGradient:
     def mean(*, n_columns: int, row_norm: float, center: Any = None) -> MeanTarget:
         """Return the mean of rows within a norm."""
         return MeanTarget(n_columns=n_columns, row_norm=row_norm, center=center)
+
+    @staticmethod
+    def quantile(q: Any, *, bounds: Interval, step: Any = None) -> QuantileTarget:
+        """Return the quantile of numbers; drawn with fixed work."""
+        return QuantileTarget(q=q, bounds=bounds, step=step)
 
     @staticmethod
     def logistic(*, n_columns: int, row_norm: float, ridge: Any, constant: Any = 0) -> GradientTarget:

@@ -42,6 +42,7 @@ class KNormGradientLogisticRegression(ClassifierMixin, KNormEstimator, BaseEstim
 
     For a few columns and a ridge of the order of the number of rows: how often proposals are accepted at least is
     ``(1 + n |x|**2 / (4 d ridge))**-d``, and a smaller ridge is refused with the work that it would be.
+    Where such a ridge is not wanted, :class:`PerturbedLogisticRegression` predicts better with a smaller one.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class Location:
         if self._grid.reach is None:
             return np.ones(points.values.shape[0], bool)
         largest = np.abs(points.values).max(axis=1) / float(self._grid.step)
-        errors = self._errors(points.displacements.lengths) + _OF_SUMS * (largest + np.abs(self._far).max())
+        errors = self._errors(points.displacements.sizes) + _OF_SUMS * (largest + np.abs(self._far).max())
         inside: NDArray[np.bool_] = largest + errors < float(self._grid.reach)
         open_ = ~inside & ~(largest - errors > float(self._grid.reach))
         for index in np.flatnonzero(open_).tolist():
@@ -104,7 +104,7 @@ class Location:
     def settle(self, points: Proposals, indices: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the grid points next to the exact proposals, float64 of shape (len(indices), dimension)."""
         moved = self._near + points.displacements.values[indices] * float(self._spread)
-        errors = self._errors(points.displacements.lengths[indices])[:, None] + _OF_SUMS * (1 + np.abs(moved))
+        errors = self._errors(points.displacements.sizes[indices])[:, None] + _OF_SUMS * (1 + np.abs(moved))
         nearest = np.rint(moved)
         known = np.abs(moved - nearest) < 0.5 - errors
         settled = (self._far + nearest) * float(self._grid.step)
@@ -114,8 +114,8 @@ class Location:
         settled += 0.0  # no sign of a zero
         return settled
 
-    def _errors(self, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-        return lengths * (RELATIVE_ERROR * float(self._spread))
+    def _errors(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        return sizes * (RELATIVE_ERROR * float(self._spread))
 
     def _settle_exactly(self, points: Proposals, index: int, column: int) -> int:
         level = 0

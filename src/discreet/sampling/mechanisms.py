@@ -186,7 +186,7 @@ def sample(
     elif isinstance(target, Target):
         n_rows = target.count(data) if isinstance(relation, Replace) else None
         policy = CoolDown() if runtime is None else check_policy(runtime)
-        plan = plan_draws(target, budget=budget, adjacency=relation, runtime=policy, n_draws=draws, n_rows=n_rows)
+        plan = target.plan(budget=budget, adjacency=relation, runtime=policy, n_draws=draws, n_rows=n_rows)
     else:
         raise InvalidType(f"`target` must be a Target; found {type(target).__name__}.")
     released = release(plan, data, ledger)

@@ -12,6 +12,7 @@ from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.formula import declared
 from discreet.tables.readers import open_table
 from discreet.tables.settled import SettledBlock
+from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,8 +49,9 @@ class NumericTable:
         InvalidFormula
             If a column is not declared.
         InvalidArgument
-            If a column is a category, or none is left.
+            If a column is a category, none is left, or the schema declares a unit.
         """
+        refuse_unit(schema, "A draw of quantiles or of principal components")
         if names is None:
             names = [name for name, column in schema.columns.items() if not isinstance(column, Category)]
         for name in names:

@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.findings import Finding
     from discreet.privacy.ledger import Ledger
     from discreet.privacy.release import Release
     from discreet.sampling.policies import Policy
     from discreet.tables.schema import Schema
 
+# So many columns of a component are told one by one.
+_MOST_SHOWN = 50
 INSTEAD = {
     "copy": "nothing is written to X; leave it out",
     "whiten": "the variances are not released; scale by public numbers with scale_to_bounds=True",
@@ -354,6 +357,33 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.row_norm_ = grid.row_norm
         self.center_ = np.zeros(grid.n_columns) if grid.center is None else np.array(grid.center)
         self.scale_ = np.ones(grid.n_columns) if grid.scale is None else np.array(grid.scale)
+
+    def to_finding(self) -> Finding:
+        """Return what the components say to a reader of a report."""
+        from sklearn.utils.validation import check_is_fitted
+
+        from discreet.privacy.findings import Estimate, Finding
+
+        check_is_fitted(self)
+        names = column_names(self, self.grid_.n_columns)
+        estimates = tuple(
+            Estimate(name=f"component {number}: {name}", value=float(part))
+            for number, component in enumerate(self.components_, start=1)
+            for name, part in list(zip(names, component, strict=True))[:_MOST_SHOWN]
+        )
+        return Finding(
+            title=type(self).__name__,
+            asked=(("Components", f"{self.n_components_} of {len(names)} columns"),),
+            event=self.release_.event,
+            label=self.release_.label,
+            estimates=estimates,
+            quality=("Parts of unit vectors. Variances along the components are not released.",),
+            declarations=(
+                ("row norm", f"rows, about the center, have a Euclidean norm of at most {self.row_norm_:g}"),
+            ),
+            again=(repr(self),),
+            notes=self.release_.notes,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -26,6 +26,8 @@ _HUGE = 2.0**400
 # A public basis is held in whole numbers of this many bits.
 _BASIS_BITS = 30
 ROUNDOFF = 2.0**-53
+# Up to so many columns a matrix within a basis is computed in whole numbers.
+_EXACT_COLUMNS = 64
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,9 @@ class SecondMoments:
         doubles: NDArray[np.float64] = np.ldexp(self.private_sum.astype(np.float64), -2 * self.bits)
         if self.basis is None:
             return doubles
+        if len(self.private_sum) <= _EXACT_COLUMNS:
+            unit = self.unit
+            return np.array([[entry / unit for entry in row] for row in self.exact().tolist()])
         basis = np.ldexp(self.basis.astype(np.float64), -_BASIS_BITS)
         doubles = basis @ doubles @ basis.T
         return (doubles + doubles.T) / 2
@@ -170,10 +175,11 @@ def error_of(n_columns: int, dimension: int, *, in_basis: bool) -> float:
     """Return how far `SecondMoments.doubles` is from exact, at most: in Frobenius norm, per row summed.
 
     With M the matrix in squared row norms, of trace at most the number of rows n, conversion errs by e |M| <= e n,
-    e = 2**-53; a product B M B' of D columns by at most (2 D + 4) e |B|**2 |M|, in Frobenius norms, |B|**2 at most
-    the dimension (Higham 2002, section 3.5).
+    e = 2**-53. Up to 64 columns B M B' is computed in whole numbers, and only that is converted; with D columns more
+    a product of doubles errs by at most (2 D + 4) e |B|**2 |M|, in Frobenius norms, |B|**2 at most the dimension
+    (Higham 2002, section 3.5).
     """
-    if not in_basis:
+    if not in_basis or n_columns <= _EXACT_COLUMNS:
         return 1.01 * ROUNDOFF
     return 1.01 * ROUNDOFF * (1 + (2 * n_columns + 6) * dimension)
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from discreet.lattice.coins import Coins
     from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.budgets import Budget
+    from discreet.sampling.mechanisms import SamplingPlan
+    from discreet.sampling.policies import Policy
 
 CLAIMS = ("proved", "numerical")
 # Below this the logarithm of an acceptance probability is not followed.
@@ -91,6 +94,14 @@ class Target(ABC):
         IncompatiblePlan
             If no envelope, or no bound on its acceptance, is known; nothing was charged.
         """
+
+    def plan(
+        self, *, budget: Budget, adjacency: Adjacency, runtime: Policy, n_draws: int, n_rows: int | None
+    ) -> SamplingPlan:
+        """Return the plan of draws, as sharp as the budget pays for; a target may know a sharper price."""
+        from discreet.sampling.mechanisms import plan_draws
+
+        return plan_draws(self, budget=budget, adjacency=adjacency, runtime=runtime, n_draws=n_draws, n_rows=n_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
