@@ -198,8 +198,9 @@ def link_of(
     if loss == "logistic":
         return LogisticLink(coding, layout.bits), 1.0
     noise = entry_std / n_rows  # a target's code runs over 2, its count over the bound over 1
-    # Without an intercept, from squares: a square over the bound's is at most the count over its bound.
-    read = (gram[0, -1] / n_rows + 1.0) / 2.0 if layout.intercept else gram[-1, -1] / n_rows
+    # Without an intercept, from squares, whose mean's root is at least the mean: a step too short, never too long.
+    squares = max(float(gram[-1, -1]) / n_rows, 0.0)
+    read = (gram[0, -1] / n_rows + 1.0) / 2.0 if layout.intercept else math.sqrt(squares)
     mean = float(min(max(read, noise, _LEAST_MEAN), 1.0))
     # Without an intercept nothing could take up a start other than a mean count of 1.
     return PoissonLink(coding, layout.bits, mean if layout.intercept else 1.0 / coding.upper), mean
