@@ -116,8 +116,8 @@ def grid_of(setting: Setting, loss: str) -> Iterator[Choice]:
     s = setting.sparsity
     small = setting.n_columns > 1000
     kept = (s,) if small else (2 * s // 5, 7 * s // 10, s)
-    counts = (3, 5, 8, 12, 20) if small else (1, 2, 3, 5, 8, 12, 20, 30)
-    steps = (1.0, 2.0, 4.0) if small else (0.5, 1.0, 2.0, 4.0)
+    counts = (5, 12, 20) if small else (1, 2, 3, 5, 8, 12, 20, 30)
+    steps = (1.0, 2.0) if small else (0.5, 1.0, 2.0, 4.0)
     clips = (0.1, 0.25, 0.5, 1.0) if small or loss == "logistic" else (0.05, 0.1, 0.25, 0.5, 1.0)
     for chosen in product(kept, counts, steps, clips):
         yield Choice(*chosen)

@@ -14,7 +14,8 @@ sys.path.remove(str(DOCS))
 ALL = [(name, module, text) for name, entries in list_errors.messages().items() for module, text in entries]
 # A rule, a thing found, or what to do instead.
 REMEDY = re.compile(
-    r"must|needs?\b|belongs?\b|; found|[.:;] [A-Z`]|[Uu]se |[Gg]ive |[Ll]eave |[Rr]emove|[Rr]ename|at least one|…\s*$"
+    r"must|needs?\b|belongs?\b|; found|[.:;…] [A-Z`]|[Uu]se |[Gg]ive |[Ll]eave |[Rr]emove|[Rr]ename|at least one"
+    r"|…\.?\s*$"
 )
 
 

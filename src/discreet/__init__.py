@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from discreet.privacy.release import release as release
     from discreet.privacy.runtimes import geometric_runtime as geometric_runtime
     from discreet.privacy.tradeoff import TradeoffFunction as TradeoffFunction
+    from discreet.regression.models import LinearRegression as LinearRegression
+    from discreet.regression.models import LogisticRegression as LogisticRegression
+    from discreet.regression.models import PoissonRegression as PoissonRegression
     from discreet.report.page import write_report as write_report
     from discreet.sampling.bases import Custom as Custom
     from discreet.sampling.bases import Normal as Normal
@@ -123,9 +126,11 @@ _HOMES = {
     "KNormGradientQuantileRegression": "sampling.quantile_models",
     "Ledger": "privacy.ledger",
     "LedgerUnusable": "errors",
+    "LinearRegression": "regression.models",
     "Lipschitz": "sampling.lipschitz",
     "LogConcave": "sampling.log_concave",
     "LogisticObjective": "functional.logit",
+    "LogisticRegression": "regression.models",
     "Moments": "functional.moments",
     "NoSoundConversion": "errors",
     "NoiseDominatedWarning": "errors",
@@ -134,6 +139,7 @@ _HOMES = {
     "PerturbedLogisticRegression": "descent.perturbed_models",
     "PiecewiseLinear": "privacy.piecewise",
     "Plain": "sampling.policies",
+    "PoissonRegression": "regression.models",
     "Posterior": "sampling.common_envelopes",
     "PrivatePCA": "sampling.pca",
     "PrivateSearch": "descent.search",

@@ -28,6 +28,9 @@ from descent.estimators import (
 )
 from discreet.descent.estimator import INSTEAD
 from discreet.descent.frank_wolfe_models import default_steps
+from discreet.descent.losses import LogisticLoss
+from discreet.descent.row_grid import RowGrid
+from discreet.descent.step_family import column_scale
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil"]
@@ -353,6 +356,17 @@ def test_given_settings_are_used_and_absent_ones_come_from_public_facts():
     for bad in ({"n_steps": 0}, {"step_size": -1.0}, {"clip": 0.0}, {"selection": "best"}, {"noise": "none"}):
         with pytest.raises(InvalidArgument, match=next(iter(bad))):
             sparse_linear(**bad).fit(X, y)
+
+
+@pytest.mark.parametrize(("n_steps", "part"), [(1, 1.0), (31, 1.0), (32, 0.3), (256, 0.3)])
+def test_a_step_of_the_intercept_is_newtons_or_a_part_of_it_where_steps_are_many(n_steps, part):
+    """Its length does not depend on the step size of the columns, which keep theirs."""
+    grid = RowGrid(3, row_norm=2.0, intercept=0.25)
+    for step_size in (0.5, 100.0):
+        scale = column_scale(grid, LogisticLoss(), step_size, n_steps)
+        assert scale[:3].tolist() == [1, 1, 1]
+        assert scale[3] * step_size * (grid.constant * grid.unit) ** 2 / 4 == pytest.approx(part)
+    assert column_scale(RowGrid(3, row_norm=2.0), LogisticLoss(), 1.0, n_steps) is None
 
 
 def test_an_intercept_can_be_left_out():

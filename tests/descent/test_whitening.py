@@ -96,7 +96,7 @@ def test_one_bound_for_all_columns_needs_no_tiles():
     layout = array_layout(("a", "b"), Box(lower=-1, upper=1), Interval(-1, 1), intercept=True, bits=2)
     (block,) = gridded(ArraySource(ArrayRows(X, y, ("a", "b"))), layout).private_blocks
     assert block.tolist() == [[4.0, 4.0], [2.0, 4.0], [-4.0, 1.0], [4.0, 0.0]]
-    with pytest.raises(InvalidArgument, match="another number of columns"):
+    with pytest.raises(InvalidArgument, match="as many columns"):
         gridded(ArraySource(ArrayRows(X, y, ("a", "b", "c"))), layout)
 
 

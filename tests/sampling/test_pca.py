@@ -320,3 +320,20 @@ def test_more_rows_than_the_sums_hold_are_refused() -> None:
     target = Components(grid=UnitGrid(1, row_norm=1.0), n_components=1, names=("a",))
     with pytest.raises(InvalidData, match="at most 2147483647 rows"):
         target.prepare(np.broadcast_to(np.zeros((1, 1)), (2**31, 1)))
+
+
+def test_components_are_priced_together_where_that_is_cheaper() -> None:
+    """In Pure under Replace the scale is epsilon / (k + 1), not epsilon / 2 k; blocks stay those of the sharper law."""
+    event = pca(budget=dp.Pure(epsilon=1), n_components=3).fit(X).release_.event
+    assert event.kind == "principal-components"
+    assert float(event.scale) == pytest.approx(1 / 4, rel=1e-3)
+    for budget, adjacency in ((dp.Zcdp(rho=1), dp.Replace()), (dp.Pure(epsilon=1), dp.AddRemove())):
+        apart = pca(budget=budget, adjacency=adjacency, n_components=3).fit(X).release_.event
+        assert apart.kind == "rejection-sampling"
+
+
+def test_very_many_components_are_priced_one_by_one() -> None:
+    """Where rounded components are not known to be perpendicular enough."""
+    target = Components(grid=UnitGrid(300, row_norm=1.0), n_components=60, names=("a",) * 300)
+    plan = plan_components(target, budget=dp.Pure(epsilon=1), adjacency=dp.Replace(), runtime=CoolDown(), n_rows=10)
+    assert plan.event.kind == "rejection-sampling"

@@ -1,4 +1,4 @@
-"""`discreet audit`: mechanisms run on worst-case neighbours, and convicted where they give away more than they claim."""
+"""`discreet audit`: mechanisms are run on worst-case neighbours, and convicted where they break their claims."""
 
 from __future__ import annotations
 

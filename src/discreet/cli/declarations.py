@@ -93,6 +93,13 @@ def read_adjacency(text: str | None) -> Adjacency | None:
     raise WrongUsage('--adjacency must be "replace" (n is public) or "add-remove" (n is private).')
 
 
+def of_unit(adjacency: Adjacency | None, schema: Schema | None) -> Adjacency | None:
+    """Return the adjacency of --adjacency, whose words name no unit, with the unit that the schema declares."""
+    if adjacency is None or schema is None or adjacency.unit is not None:
+        return adjacency
+    return type(adjacency)(schema.unit)
+
+
 def read_schema(path: Path | None, bounds: list[str] | None, levels: list[str] | None) -> Schema:
     """Return the schema of the file, with the bounds and levels of the options put over it."""
     from discreet.lattice.bounds import Interval
@@ -171,9 +178,10 @@ def release_table(
     """Release the Gram matrix of a file; everything that can be refused is refused before the ledger is opened."""
     from discreet.cli.progress import reading
     from discreet.functional.moments import release_design
-    from discreet.tables.readers import open_table
+    from discreet.tables.readers import open_rows
 
-    table = open_table(data, design.schema, design.columns_needed)
+    table = open_rows(data, design.schema, design.columns_needed)
+    adjacency = of_unit(adjacency, design.schema)
     payer = open_ledger(ledger, total, adjacency if adjacency is not None else design.schema.adjacency)
     with reading(table.size_hint) as progress:
         return release_design(

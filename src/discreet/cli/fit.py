@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli import front
 from discreet.cli import report as pages
 from discreet.cli import sparse as sparse_options
 
@@ -35,12 +37,14 @@ def fit(
     mu: options.MuOption = None,
     adjacency: options.AdjacencyOption = None,
     mechanism: options.MechanismOption = "auto",
+    method: front.MethodOption = None,
     loss: Annotated[
         str,
         typer.Option(
             "--loss",
-            metavar="squared|logistic",
-            help="logistic: the target is a flag, or a category of two levels whose second is the positive one.",
+            metavar="squared|logistic|poisson",
+            help="logistic: the target is a flag, or a category of two levels whose second is the positive one. "
+            "poisson, with --method: a count whose bounds begin at 0.",
         ),
     ] = SQUARED,
     radius: Annotated[
@@ -72,10 +76,10 @@ def fit(
     expected_rows: sparse_options.ExpectedRowsOption = None,
     no_intercept: sparse_options.NoInterceptOption = False,
 ) -> None:
-    """Fit a linear or logistic regression with a guarantee."""
+    """Fit a linear, logistic or Poisson regression with a guarantee."""
     from discreet import _files
 
-    _check_loss(loss, radius)
+    _check_loss(loss, radius, method)
     budget = options.read_budget(epsilon, delta, rho, mu)
     total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
     neighbours = options.read_adjacency(adjacency)
@@ -100,6 +104,8 @@ def fit(
         _refuse_tables(data=data, formula=formula, schema=schema, bounds=bounds, levels=levels, radius=radius)
         if mechanism != "auto":
             raise options.WrongUsage("--mechanism does not belong to --sparse; use --selection and --noise.")
+        if method is not None:
+            raise options.WrongUsage("--method does not belong to --sparse, which takes steps; use --selection.")
         sparse_options.fit_sparse(
             sparse,
             given,
@@ -113,11 +119,30 @@ def fit(
             as_json=json,
         )
         return
-    given.refuse_all()
+    (given if method is None else replace(given, expected_rows=None)).refuse_all()
     if data is None or formula is None:
         missing = "DATA" if data is None else "FORMULA"
         raise options.WrongUsage(f"Missing argument '{missing}'. Write discreet fit DATA FORMULA --epsilon 1.")
     options.require_file(data, "data file")
+    if method is not None:
+        if mechanism != "auto":
+            raise options.WrongUsage("--mechanism is a law of noise, which --method decides. Leave it out.")
+        front.fit_by_method(
+            data,
+            formula,
+            method,
+            loss=loss,
+            schema=options.read_schema(schema, bounds, levels),
+            budget=budget,
+            adjacency=neighbours,
+            expected_rows=expected_rows,
+            ledger=ledger,
+            total=total,
+            output=output,
+            report=report,
+            as_json=json,
+        )
+        return
     with ExitStack() as stack:
         file, page = (
             None if path is None else stack.enter_context(_files.OutputFile(path, name=name))
@@ -158,11 +183,13 @@ def _refuse_tables(**given: object) -> None:
             )
 
 
-def _check_loss(loss: str, radius: float | None) -> None:
-    if loss not in {SQUARED, LOGISTIC}:
-        raise options.WrongUsage("--loss must be squared or logistic.")
-    if loss == SQUARED and radius is not None:
-        raise options.WrongUsage("--radius belongs to --loss logistic.")
+def _check_loss(loss: str, radius: float | None, method: str | None) -> None:
+    if loss not in front.LOSSES:
+        raise options.WrongUsage("--loss must be squared or logistic, or with --method poisson.")
+    if method is None and loss not in {SQUARED, LOGISTIC}:
+        raise options.WrongUsage("--loss poisson needs --method, such as --method auto.")
+    if radius is not None and (loss != LOGISTIC or method is not None):
+        raise options.WrongUsage("--radius belongs to --loss logistic without --method.")
 
 
 def _regress(moments: Moments, formula: str, loss: str, radius: float | None) -> RegressionResult:

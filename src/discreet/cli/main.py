@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from discreet.cli import check, example, fit, init, ledger, plan, predict, release, report, show
+from discreet.cli import audit, check, example, fit, init, ledger, plan, predict, release, report, sample, show
 from discreet.cli.declarations import WrongUsage
 from discreet.errors import BudgetExceeded, DiscreetError, NoiseDominatedWarning
 
@@ -20,7 +20,7 @@ INTERRUPTED = 130
 app = typer.Typer(
     name="discreet",
     help="Differentially private regressions from private tables.",
-    epilog="Exit codes: 0 done, 1 bad input or data, 2 wrong usage, 3 budget refused.",
+    epilog="Exit codes: 0 done, 1 bad input or data, 2 wrong usage, 3 budget refused, 4 an audit found a violation.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -57,10 +57,12 @@ app.command("check")(check.check)
 app.command("plan")(plan.plan)
 app.command("fit")(fit.fit)
 app.command("release")(release.release)
+app.command("sample")(sample.sample)
 app.command("predict")(predict.predict)
 app.command("ledger")(ledger.ledger)
 app.command("show")(show.show)
 app.command("report")(report.report)
+app.command("audit")(audit.audit)
 app.command("example")(example.example)
 
 

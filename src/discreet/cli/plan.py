@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from discreet.functional.forecast import Forecast
     from discreet.privacy.budgets import Budget
+    from discreet.regression.forecasts import Comparison
+    from discreet.tables.schema import Schema
 
 # By which the budget and the number of rows are multiplied on the planning page.
 _FACTORS = ("1/10", "1/5", "1/2", 1, 2, 5, 10)
@@ -44,6 +46,10 @@ def plan(
             help="A public assumption: NAME=MEAN,SD of a number, NAME=SHARE of a flag, NAME=SHARE,... of the levels.",
         ),
     ] = None,
+    loss: Annotated[
+        str,
+        typer.Option("--loss", metavar="squared|logistic|poisson", help="Other than squared: methods alone."),
+    ] = "squared",
     moments: Annotated[
         Path | None, typer.Option("--moments", help="A release to take second moments from, instead of assumptions.")
     ] = None,
@@ -53,7 +59,7 @@ def plan(
     ] = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Forecast standard errors for every law of noise; reads no data and spends nothing."""
+    """Forecast standard errors for every law of noise, and compare methods; reads no data and spends nothing."""
     from discreet.functional.forecast import forecast
     from discreet.functional.moments import Moments
 
@@ -65,7 +71,7 @@ def plan(
     declared = bool(schema is not None or bounds or levels)
     facts = options.read_schema(schema, bounds, levels) if declared or released is None else None
     given: dict[str, Any] = {
-        "adjacency": options.read_adjacency(adjacency),
+        "adjacency": options.of_unit(options.read_adjacency(adjacency), facts),
         "r_squared": r_squared,
         "assume": read_assumptions(assume) if assume else None,
         "moments": released,
@@ -74,10 +80,38 @@ def plan(
     def forecast_at(budget: Budget, n_rows: int) -> Forecast:
         return forecast(formula, facts, n_rows=n_rows, budget=budget, **given)
 
+    comparison = None
+    # The front door's methods protect single rows.
+    if released is None and facts is not None and facts.unit is None:
+        comparison = _comparison(formula, facts, loss, budget, rows, given)
+    if loss != "squared":
+        if comparison is None or report is not None:
+            raise options.WrongUsage("--moments and --report belong to --loss squared. Leave them out.")
+        typer.echo(json_module.dumps(comparison.to_json(), indent=1, allow_nan=False) if json else str(comparison))
+        return
     outlook = forecast_at(budget, rows)
     if report is not None:
         write_page(report, outlook, forecast_at)
-    typer.echo(json_module.dumps(outlook.to_json(), indent=1, allow_nan=False) if json else str(outlook))
+    if json:
+        methods = {} if comparison is None else {"methods": comparison.to_json()}
+        typer.echo(json_module.dumps(outlook.to_json() | methods, indent=1, allow_nan=False))
+        return
+    typer.echo(str(outlook))
+    if comparison is not None:
+        typer.echo(f"\n{comparison}")
+
+
+def _comparison(
+    formula: str, schema: Schema, loss: str, budget: Budget, rows: int, given: dict[str, Any]
+) -> Comparison:
+    """Return what every method of the front door is expected to do."""
+    from discreet.regression.choice import LOSSES
+    from discreet.regression.forecasts import compare_methods
+
+    if loss not in LOSSES:
+        raise options.WrongUsage(f"--loss must be one of {', '.join(LOSSES)}.")
+    public = {name: given[name] for name in ("adjacency", "r_squared", "assume")}
+    return compare_methods(formula, schema, loss=loss, n_rows=rows, budget=budget, **public)
 
 
 def write_page(path: Path, outlook: Forecast, forecast_at: Callable[[Budget, int], Forecast]) -> None:

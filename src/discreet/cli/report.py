@@ -65,6 +65,10 @@ def load_result(file: Path) -> Any:
         from discreet.descent import model_files
 
         return model_files.load(file)
+    if kind in {"quantiles", "components"}:
+        from discreet.sampling import draw_files
+
+        return draw_files.load(file)
     raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report. Leave it out.")
 
 

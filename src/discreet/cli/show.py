@@ -38,12 +38,16 @@ def _text(file: Path, content: dict[str, Any]) -> str:
         return str(RegressionResult.load(file).summary())
     if content["kind"] == "moments":
         from discreet.functional.moments import Moments
+        from discreet.privacy.wording import unit_words
 
         moments = Moments.load(file)
+        event = moments.release.event
+        unit = [f"Unit: {unit_words(event.adjacency, event.rows_per_unit)}."] if event.adjacency.unit else []
         return "\n".join(
             [
                 f"Moments of {', '.join(moments.names)}.",
-                f"Cost: {moments.cost!r} under {moments.release.adjacency!r}; {moments.release.label}.",
+                f"Cost: {moments.cost!r} under {event.adjacency!r}; {moments.release.label}.",
+                *unit,
                 f'Next, free: discreet fit {file} "{moments.names[0]} ~ ..."',
             ]
         )

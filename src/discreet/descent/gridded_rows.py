@@ -125,7 +125,7 @@ class ArraySource:
             If a cell is NaN or infinite; names the column.
         """
         if len(self._rows.names) + 1 != len(layout.codings):
-            raise InvalidArgument("`X` and `y` have another number of columns than the layout.")
+            raise InvalidArgument("`X` and `y` must have as many columns as the layout.")
         n_rows, size = self._rows.private_size(), rows_a_block(layout.width, self._block_rows)
         scratch = np.empty((layout.width, min(size, max(n_rows, 1))))
         constants = [_spread([getattr(c, name) for c in layout.codings], scratch.shape[1]) for name in _CONSTANTS]

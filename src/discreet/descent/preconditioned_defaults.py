@@ -1,7 +1,7 @@
 """Default settings of a preconditioned descent: a function of public facts alone.
 
-The rule was fitted on simulated tables, and checked on real ones afterwards, by experiments/descent_defaults.py; what it
-measured is in experiments/results/descent-defaults.md. No setting changes what is promised.
+The rule was fitted on simulated tables, and checked on real ones, by experiments/descent_defaults.py; what it measured
+is in experiments/results/descent-defaults.md. No setting changes what is promised.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import Replace, check_adjacency
-from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
+from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
 
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
@@ -30,30 +30,39 @@ LOSSES = ("squared", "logistic", "poisson")
 _NOISE = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 _STEPS = {
     "squared": (14, 16, 16, 17, 16, 14, 12),
-    "logistic": (40, 32, 26, 18, 13, 12, 8),
+    "logistic": (36, 30, 25, 17, 13, 12, 8),
     "poisson": (48, 44, 40, 32, 28, 24, 24),
 }
+# A table this large has little noise, and each step of it takes long.
+_LARGE, _MOST_STEPS_OF_LARGE = 500_000, 30
 # Over the largest curvature of the loss; a count's is taken for its mean.
 _STEP_SIZES = {
     "squared": (0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95),
-    "logistic": (1.3, 1.3, 1.2, 1.0, 0.9, 0.75, 0.7),
+    "logistic": (1.3, 1.2, 1.12, 1.0, 0.9, 0.75, 0.7),
     "poisson": (0.7, 0.7, 0.7, 0.75, 0.9, 0.95, 0.95),
 }
 _AVERAGE_FROM = (0.33, 0.33, 0.33, 0.33, 0.4, 0.4, 0.4)
 _CURVATURE = {"squared": 1.0, "logistic": 0.25, "poisson": 1.0}
 # With pure budgets the noise of a step grows with their number, not with its root: few of them.
 _PURE_STEPS = {
-    "squared": (10, 8, 8, 8, 8, 6, 4),
-    "logistic": (24, 16, 12, 8, 6, 4, 4),
-    "poisson": (16, 12, 10, 8, 8, 6, 6),
+    "squared": (8, 7, 6, 6, 6, 6, 6),
+    "logistic": (12, 11, 10, 8, 6, 5, 5),
+    "poisson": (9, 8, 8, 8, 7, 6, 5),
 }
+# Each step has so many times the epsilon of the one before it: the last iterates are those that are averaged.
+_PURE_GROWTH = Fraction(4, 3)
+_PURE_AVERAGE_FROM = 0.4
 # A typical residual, over its public bound.
-_TYPICAL = {"squared": 0.15, "logistic": 0.45, "poisson": 0.1}
-_GRAM_SHARE, _PURE_GRAM_SHARE = Fraction(1, 5), Fraction(3, 10)
-_COUNT_SHARE, _PURE_COUNT_SHARE = Fraction(1, 20), Fraction(2, 25)
+_TYPICAL = {"squared": 0.15, "logistic": 0.45, "poisson": 0.07}
+_GRAM_SHARE, _COUNT_SHARE = Fraction(1, 5), Fraction(1, 20)
+# Where a pure budget leaves much noise, more is needed to whiten at all; with little Gaussian noise less is enough.
+_PURE_NOISY, _PURE_NOISY_GRAM_SHARE = 0.2, Fraction(3, 10)
+_QUIET, _QUIET_GRAM_SHARE = 0.06, Fraction(3, 20)
 _FIRST_CLIP = 0.3
-_CLIPPED, _PURE_CLIPPED = 6.0, 6.0
-_GAIN = 0.6
+# Steps whose noise adds up, in a pure budget, as if it were one's.
+_PURE_AVERAGED = 5
+_CLIPPED, _PURE_CLIPPED = 5.0, 6.0
+_GAIN = 0.5
 # Never is it best to clip more than this share of all rows.
 _LARGEST_CLIPPED = 0.5
 
@@ -78,6 +87,10 @@ class PreconditionedSettings:
         In whitened coordinates; a count's is divided by its mean.
     average_from : float
         The share of iterates that are left out of the mean.
+    step_growth : Fraction
+        Each step's share of the steps' budget over that of the step before, in mu**2 or in epsilon.
+    warm_start : bool
+        Whether the descent begins at the Gram matrix's own solution.
     """
 
     gram_share: Fraction
@@ -88,6 +101,8 @@ class PreconditionedSettings:
     n_steps: int
     step_size: float
     average_from: float
+    step_growth: Fraction
+    warm_start: bool
 
 
 def settings_for(
@@ -129,7 +144,7 @@ def settings_for(
 
     Notes
     -----
-    How many rows are clipped is what matters most: about `c * sqrt(n_features) / mu` times 6, c = 2 (Replace) or 1
+    How many rows are clipped is what matters most: about `c * sqrt(n_features) / mu` times 5, c = 2 (Replace) or 1
     (AddRemove), independently of the number of rows. The clip itself follows a noisy count of them.
 
     Examples
@@ -139,7 +154,7 @@ def settings_for(
     >>> found = settings_for(loss="squared", n_rows=10_000, n_features=12, budget=Gdp(mu="0.2"), adjacency=Replace(),
     ...     row_norm_squared=8.0, residual_bound=2.0)
     >>> found.n_steps, round(found.clip_target), found.gram_share
-    (26, 240, Fraction(1, 5))
+    (17, 231, Fraction(1, 5))
     """
     _checks.one_of(loss, "loss", LOSSES)
     n = _checks.integer(n_rows, "n_rows", low=1)
@@ -148,27 +163,33 @@ def settings_for(
     bound = _positive(residual_bound, "residual_bound")
     changed = 2 if isinstance(check_adjacency(adjacency), Replace) else 1
     strength, pure = _strength(budget), isinstance(budget, Pure)
-    share = float(_PURE_GRAM_SHARE if pure else _GRAM_SHARE)
-    rest = 1.0 - share - float(_PURE_COUNT_SHARE if pure else _COUNT_SHARE)
-    noise = _gram_noise(p, norm_squared, changed, strength, share, pure=pure) / (n * norm_squared / p)
+    noise = _gram_noise(p, norm_squared, changed, strength, pure=pure) / (n * norm_squared / p)
+    gram_share = _gram_share(noise, pure=pure)
+    rest = float(1 - gram_share - _COUNT_SHARE)
 
     def at(values: tuple[float, ...]) -> float:
         return float(np.interp(math.log(noise), np.log(_NOISE), values))
 
     n_steps = round(at((_PURE_STEPS if pure else _STEPS)[loss]))
+    if n >= _LARGE:
+        n_steps = min(n_steps, _MOST_STEPS_OF_LARGE)
     # What the noise of all steps, averaged, is worth in rows of a residual at the clip.
-    rows = changed * (p * math.sqrt(n_steps) if pure else math.sqrt(p)) / (strength * rest)
+    rows = changed * (p * math.sqrt(_PURE_AVERAGED) if pure else math.sqrt(p)) / (strength * rest)
     plain = n * strength / (changed * (p if pure else math.sqrt(p)))
     clip = _FIRST_CLIP * _TYPICAL[loss] * bound * math.sqrt(p) * max(1.0, plain) ** (1 / 3) / (1.0 + noise)
+    # Of counts, whose curvature is known but roughly, noisy first steps lead too far away.
+    refined = pure and loss != "poisson"
     return PreconditionedSettings(
-        gram_share=_PURE_GRAM_SHARE if pure else _GRAM_SHARE,
-        count_share=_PURE_COUNT_SHARE if pure else _COUNT_SHARE,
+        gram_share=gram_share,
+        count_share=_COUNT_SHARE,
         clip=min(max(clip, 1e-6), 1e6),
         clip_target=min((_PURE_CLIPPED if pure else _CLIPPED) * rows, _LARGEST_CLIPPED * n),
         clip_gain=_GAIN,
         n_steps=n_steps,
         step_size=at(_STEP_SIZES[loss]) / _CURVATURE[loss],
-        average_from=at(_AVERAGE_FROM),
+        average_from=_PURE_AVERAGE_FROM if pure else at(_AVERAGE_FROM),
+        step_growth=_PURE_GROWTH if refined else Fraction(1),
+        warm_start=refined,
     )
 
 
@@ -200,8 +221,15 @@ def _strength(budget: Budget) -> float:
     raise InvalidArgument(f"`budget` {value!r} buys nothing. Give one above 0.")
 
 
-def _gram_noise(p: int, norm_squared: float, changed: int, strength: float, share: float, *, pure: bool) -> float:
-    """Return about how far the Gram matrix's noise moves an eigenvalue of a sum."""
+def _gram_share(noise: float, *, pure: bool) -> Fraction:
+    if pure:
+        return _PURE_NOISY_GRAM_SHARE if noise >= _PURE_NOISY else _GRAM_SHARE
+    return _GRAM_SHARE if noise >= _QUIET else _QUIET_GRAM_SHARE
+
+
+def _gram_noise(p: int, norm_squared: float, changed: int, strength: float, *, pure: bool) -> float:
+    """Return about how far the Gram matrix's noise, at its usual share, moves an eigenvalue of a sum."""
+    share = float(_GRAM_SHARE)
     if pure:
         entry = math.sqrt((p + 2) / 2) * norm_squared * changed / (strength * share)
     else:

@@ -38,7 +38,7 @@ class Bootstrap:
     answer : LeastSquares
         The unregularized answer.
     residual_variance : float
-        In scaled units.
+        In scaled units, times the number of rows that may share one error.
     event : Event
         The law of the noise.
     layout : Layout

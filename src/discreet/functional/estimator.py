@@ -58,9 +58,9 @@ class FunctionalEstimator:
 
     def _neighbours(self, ledger: Ledger | None) -> Adjacency:
         """Return the adjacency that estimator, schema and ledger speak of."""
-        adjacency = check_adjacency(self.adjacency)
+        adjacency = check_adjacency(self.adjacency, units=True)
         settle_adjacency(adjacency, None, None if self.schema is None else check_schema(self.schema))
-        return check_payer(ledger, adjacency)
+        return check_payer(ledger, adjacency, units=True)
 
     def _intercept(self) -> bool:
         return _checks.boolean(self.fit_intercept, "fit_intercept")
@@ -91,7 +91,7 @@ class FunctionalEstimator:
     ) -> Staged:
         if self.x_bounds is not None:
             raise InvalidArgument("Give `x_bounds` or `schema`, not both: each declares the columns of X.")
-        estimator, table, design = check_frame(self, X, target, schema, intercept=self._intercept())
+        estimator, table, design = check_frame(self, X, target, schema, intercept=self._intercept(), units=True)
         rows = TableRows(table, design, may_be_empty=may_be_empty)
         return Staged(estimator, rows, design.layout, objective, design, design.may_drop)
 
@@ -106,6 +106,7 @@ class FunctionalEstimator:
             loss=staged.objective.loss,
             size_is_public=size_is_public,
             statistic=gram_of(staged.layout),
+            rows_per_unit=None if staged.design is None else staged.design.schema.rows_per_unit,
         )
         released: Release[NoisyGram] = release(plan, staged.rows, ledger)
         if labels_read:

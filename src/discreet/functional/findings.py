@@ -32,8 +32,8 @@ def finding_of_regression(result: RegressionResult) -> Finding:
         for name, value in result.params.items()
     )
     summary = result.summary(LEVEL)
-    # The first two remarks are the cost and its meaning, which a report tells in a section of its own.
-    quality = tuple(line for line in summary.remarks[2:] if not line.startswith(("Bounds:", "Note:")))
+    # The first two remarks are the cost and its meaning, which a report tells in a section of its own, with the unit.
+    quality = tuple(line for line in summary.remarks[2:] if not line.startswith(("Bounds:", "Note:", "Unit:")))
     columns = {} if result.schema is None else result.schema.columns
     return Finding(
         title=_TITLES[result.loss],

@@ -205,7 +205,8 @@ def forecast(
     schema : Schema, optional
         Public facts about the columns; may be left out where `moments` is given.
     n_rows : int
-        The number of rows under Replace(), the expected number under AddRemove(); a public number.
+        The number of rows under Replace(), the expected number under AddRemove() or of contributing rows where the
+        schema declares a unit; a public number.
     budget : Pure, Approx, Zcdp or Gdp
         What the release would cost.
     adjacency : Replace or AddRemove, optional
@@ -305,6 +306,7 @@ def _plans(design: Design, budget: Budget, adjacency: Adjacency) -> dict[str, Gr
                 mechanism=name,
                 size_is_public=adjacency.size_is_public and not design.may_drop,
                 statistic=gram_of(design.layout),
+                rows_per_unit=design.schema.rows_per_unit,
             )
         except IncompatiblePlan:
             continue
@@ -384,6 +386,7 @@ def _one(name: str, plan: GramPlan, design: Design, selection: Selection, outloo
         second_moment=outlook.second_moment,
         entry_variances=variances,
         n_rows=outlook.n_rows,
+        alike=plan.event.rows_per_unit,
     )
     whitener = outlook.problem.whitener
     smallest = float(np.linalg.eigvalsh(whitener.T @ outlook.problem.quadratic @ whitener)[0])

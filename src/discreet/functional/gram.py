@@ -28,6 +28,7 @@ from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
+from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
 from discreet.privacy.events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 
@@ -101,7 +102,21 @@ class GramPlan:
     size_is_public: bool
 
     def measure(self, data: PrivateRows) -> PrivateGram:
-        """Return the exact statistic; deterministic, without coins."""
+        """Return the exact statistic; deterministic, without coins.
+
+        Raises
+        ------
+        InvalidArgument
+            If the rows are capped by another unit, or by another number, than the event says.
+        """
+        promised = self.event.adjacency.unit, self.event.rows_per_unit
+        # Rows of arrays belong to no unit.
+        capped = getattr(data, "unit", None), getattr(data, "rows_per_unit", 1)
+        if promised != capped:
+            raise InvalidArgument(
+                f"The release promises at most {promised[1]} rows of one unit {promised[0]!r}, and the rows are read "
+                f"as at most {capped[1]} of {capped[0]!r}. Use one schema for both."
+            )
         return PrivateGram(data.private_gram(self.layout), data.private_size())
 
     def draw(self, statistic: PrivateGram, coins: Coins) -> NoisyGram:
@@ -134,6 +149,7 @@ def plan_gram(
     size_is_public: bool,
     statistic: str,
     loss: str = "squared",
+    rows_per_unit: int | None = None,
 ) -> GramPlan:
     """Return the plan of one Gram release that costs at most `budget`; what no noise can be drawn for is refused.
 
@@ -153,6 +169,9 @@ def plan_gram(
         What is released, in words.
     loss : {"squared", "logistic"}
         Whose printed constant the paper's modes take; the other mechanisms serve every loss alike.
+    rows_per_unit : int, optional
+        How many rows of one unit contribute at most; needed where the adjacency names a unit: sensitivities are so many
+        times those of one row. The paper's modes know single rows only.
 
     Notes
     -----
@@ -171,12 +190,13 @@ def plan_gram(
 
     Guarantee
     ---------
-    The event's price, computed from its own exact fields, is at most `budget`. For the paper's modes it is the true
-    price, about half of it.
+    The event's price, computed from its own exact fields, is at most `budget`, per unit where there is one. For the
+    paper's modes it is the true price, about half of it.
     Proofs: docs/proofs/gram.md (sensitivities), docs/proofs/wishart.md, docs/proofs/k_norm.md,
     docs/proofs/paper_modes.md, docs/proofs/rounding.md.
     """
     check_budget(budget)
+    check_adjacency(adjacency, units=True)
     name = _checks.one_of(mechanism, "mechanism", MECHANISMS)
     _checks.one_of(loss, "loss", LOSSES)
     if name == "auto":
@@ -187,8 +207,14 @@ def plan_gram(
             f'`mechanism` "{name}" needs a budget in {needed}; found {budget!r}. '
             'Use mechanism="auto", which takes the law that fits the budget.'
         )
+    if name.startswith("paper") and adjacency.unit is not None:
+        raise IncompatiblePlan(
+            f'`mechanism` "{name}" has the paper\'s constants, which are those of single rows; found the unit '
+            f'{adjacency.unit!r}. Use mechanism="auto".'
+        )
     common: dict[str, Any] = {
         "adjacency": adjacency,
+        "rows_per_unit": _cap(adjacency, rows_per_unit),
         "budget": budget,
         "statistic": statistic,
         "shape": (layout.width, layout.width),
@@ -217,8 +243,19 @@ def plan_gram(
     return GramPlan(layout, event, size_is_public)
 
 
+def _cap(adjacency: Adjacency, rows_per_unit: int | None) -> int:
+    """Return how many rows of a unit contribute; a caller who does not know of units is never taken for one row."""
+    if rows_per_unit is None and adjacency.unit is not None:
+        raise InvalidArgument(
+            f"`adjacency` {adjacency!r} names a unit, and how many of its rows contribute was not said. "
+            "Give `rows_per_unit`, or use what protects units: release_moments and the functional estimators."
+        )
+    return 1 if rows_per_unit is None else _checks.integer(rows_per_unit, "rows_per_unit", low=1)
+
+
 def _wishart(layout: Layout, budget: Any, common: dict[str, Any]) -> WishartEvent:
-    theta = check_theta(budget.epsilon / layout.sensitivity("nuclear", common["adjacency"]), layout.width)
+    sensitivity = common["rows_per_unit"] * layout.sensitivity("nuclear", common["adjacency"])
+    theta = check_theta(budget.epsilon / sensitivity, layout.width)
     return WishartEvent(
         row_norm_squared=layout.row_norm_squared,
         theta=theta,
@@ -228,7 +265,7 @@ def _wishart(layout: Layout, budget: Any, common: dict[str, Any]) -> WishartEven
 
 
 def _laplace(layout: Layout, budget: Any, common: dict[str, Any]) -> LaplaceEvent:
-    sensitivity = Fraction(layout.sensitivity("l1", common["adjacency"]))
+    sensitivity = Fraction(common["rows_per_unit"] * layout.sensitivity("l1", common["adjacency"]))
     scale = check_scale(sensitivity / budget.epsilon, "scale")
     return LaplaceEvent(sensitivity=sensitivity, scale=scale, step_bits=step_bits_for(scale), **common)
 
@@ -236,13 +273,15 @@ def _laplace(layout: Layout, budget: Any, common: dict[str, Any]) -> LaplaceEven
 def _l_inf(layout: Layout, budget: Any, common: dict[str, Any], *, every_row_counts: bool) -> KNormEvent:
     widths = gram_half_widths(layout, common["adjacency"], every_row_counts=every_row_counts)
     largest, dimension = max(map(max, widths)), n_noisy(widths)
-    check_rate(budget.epsilon, [Fraction(width) for row in widths for width in row if width])
+    sensitivity = Fraction(common["rows_per_unit"])
+    rate = budget.epsilon / sensitivity
+    check_rate(rate, [Fraction(width) for row in widths for width in row if width])
     return KNormEvent(
-        sensitivity=Fraction(1),
-        rate=budget.epsilon,
+        sensitivity=sensitivity,
+        rate=rate,
         half_width=Fraction(largest),
         dimension=dimension,
-        step_bits=step_bits_for(float(largest / budget.epsilon) * _k_norm_std(dimension)),
+        step_bits=step_bits_for(float(largest / rate) * _k_norm_std(dimension)),
         **common,
     )
 
@@ -264,7 +303,8 @@ def _paper(layout: Layout, budget: Any, common: dict[str, Any], *, loss: str, fo
 
 
 def _gaussian(layout: Layout, budget: Any, common: dict[str, Any]) -> GaussianEvent:
-    sensitivity_squared = Fraction(layout.sensitivity("frobenius_squared", common["adjacency"]))
+    of_a_row = layout.sensitivity("frobenius_squared", common["adjacency"])
+    sensitivity_squared = Fraction(common["rows_per_unit"] ** 2 * of_a_row)
     if isinstance(budget, Gdp):
         mu_squared = budget.mu_squared
     elif isinstance(budget, Zcdp):

@@ -234,6 +234,7 @@ class Moments:
             entry_variances=self.entry_variances(),
             n_rows=n_rows,
             entry_kurtosis=entry_kurtosis(_gram_event(self.release.event)),
+            alike=self.release.event.rows_per_unit,
         )
 
     def why_no_intervals(self, answer: LeastSquares) -> str | None:
@@ -242,9 +243,10 @@ class Moments:
 
     def bootstrap(self, answer: LeastSquares, uncertainty: Uncertainty) -> Bootstrap:
         """Return what bootstrap intervals of an answer are drawn from; nothing is drawn yet."""
+        alike = self.release.event.rows_per_unit
         return Bootstrap(
             answer=answer,
-            residual_variance=uncertainty.residual_variance / answer.problem.target_scale**2,
+            residual_variance=alike * uncertainty.residual_variance / answer.problem.target_scale**2,
             event=_gram_event(self.release.event),
             layout=self.layout,
             corner_is_public=self._corner_is_public,
@@ -382,7 +384,7 @@ def release_design(
     progress: Callable[[int], None] | None = None,
 ) -> Moments:
     """Release the Gram matrix of a design; `release_moments` with a design that is already made."""
-    from discreet.tables.readers import Table, open_table
+    from discreet.tables.readers import Table, open_rows
 
     neighbours = settle_adjacency(adjacency, ledger, design.schema)
     plan = plan_gram(
@@ -393,7 +395,8 @@ def release_design(
         loss=loss,
         size_is_public=neighbours.size_is_public and not design.may_drop,
         statistic=gram_of(design.layout),
+        rows_per_unit=design.schema.rows_per_unit,
     )
-    table = data if isinstance(data, Table) else open_table(data, design.schema, design.columns_needed)
+    table = data if isinstance(data, Table) else open_rows(data, design.schema, design.columns_needed)
     rows = TableRows(table, design, may_be_empty=not neighbours.size_is_public, progress=progress)
     return Moments(design.layout, release(plan, rows, ledger), design)

@@ -132,6 +132,7 @@ def sandwich(
     entry_variances: np.ndarray,
     n_rows: float,
     entry_kurtosis: tuple[np.ndarray | float, float] = (0.0, 0.0),
+    alike: int = 1,
 ) -> Uncertainty:
     """Return the covariance of unregularized least squares on a noisy Gram matrix.
 
@@ -145,11 +146,14 @@ def sandwich(
         The number of rows.
     entry_kurtosis : tuple
         Of the noise; see :func:`discreet.functional.tails.entry_kurtosis`.
+    alike : int
+        How many rows may share one error: all that one unit contributes.
 
     Notes
     -----
-    `M**-1 (s2 M + Omega) M**-1` with `Omega = F Cov(E a) F'`, `a` the residual's direction over the grid, and
-    `s2 = a'Ga / (n - p)` the residual variance, at least 0. Proof: docs/proofs/intervals.md.
+    `M**-1 (m s2 M + Omega) M**-1` with `Omega = F Cov(E a) F'`, `a` the residual's direction over the grid, `m` rows
+    that may err alike, and `s2 = a'Ga / (n - m p)` the residual variance, at least 0. For `m` above 1 it is an upper
+    bound. Proof: docs/proofs/intervals.md.
 
     Guarantee
     ---------
@@ -157,7 +161,7 @@ def sandwich(
     """
     problem, solution = answer.problem, answer.repair.solution
     residual = problem.target - problem.features.T @ solution
-    freedom = max(n_rows - solution.size, 1.0)
+    freedom = max(n_rows - alike * solution.size, 1.0)
     variance = max(float(residual @ problem.gram @ residual), 0.0) / freedom
     found = spread_of(
         problem,
@@ -165,6 +169,7 @@ def sandwich(
         second_moment=np.outer(residual, residual),
         entry_variances=entry_variances,
         n_rows=n_rows,
+        alike=alike,
     )
     own, common = entry_kurtosis
     left, variances = problem.score_to_user @ problem.features, np.diag(found.noise_covariance)
@@ -180,6 +185,7 @@ def spread_of(
     second_moment: np.ndarray,
     entry_variances: np.ndarray,
     n_rows: float,
+    alike: int = 1,
 ) -> Uncertainty:
     """Return the covariance of least squares from what is known of the residual, in the user's units.
 
@@ -195,11 +201,13 @@ def spread_of(
         The public variance of every entry of the noise, in the units of the problem's Gram matrix.
     n_rows : float
         The number of rows.
+    alike : int
+        How many rows may share one error.
     """
     bread = problem.score_to_user
     half = bread @ problem.features
     noise = half @ times_noise_covariance(entry_variances, second_moment) @ half.T
-    sampling = residual_variance * (bread @ problem.to_user.T)
+    sampling = alike * residual_variance * (bread @ problem.to_user.T)
     return Uncertainty(
         covariance=_symmetric(sampling + noise),
         noise_covariance=_symmetric(noise),

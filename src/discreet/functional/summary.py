@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet import _checks
 from discreet.functional.gram import noise_scale
 from discreet.privacy.events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
-from discreet.privacy.wording import in_words
+from discreet.privacy.wording import in_words, unit_words
 
 if TYPE_CHECKING:
     from discreet.functional.inference import RegressionResult
@@ -66,6 +66,8 @@ class Summary:
             f"Cost: {result.cost!r} under {result.event.adjacency!r}; {result.label}.",
             in_words(result.cost, result.event.adjacency),
         ]
+        if result.event.adjacency.unit is not None:
+            lines.append(f"Unit: {unit_words(result.event.adjacency, result.event.rows_per_unit)}.")
         if result.entry_std is not None:
             lines.append(
                 f"Noise: {result.event.kind} law, standard deviation {result.entry_std:.6g} in an off-diagonal entry "
@@ -78,6 +80,8 @@ class Summary:
                 "Intervals cover sampling error (errors of one variance) and the privacy noise, "
                 "not the bias of clipping to the bounds; noise share is the privacy noise's part of the variance."
             )
+            if result.event.rows_per_unit > 1:
+                lines.append("Rows of one unit may err alike: the sampling error is counted as if all of them did.")
         else:
             lines.append(f"{DASH}: {result.why_no_intervals}.")
         if result.loss == "logistic":

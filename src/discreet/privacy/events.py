@@ -44,6 +44,7 @@ _MODULES = {
     "private-search": "search_events",
     "rejection-sampling": "sampling_events",
     "k-norm-gradient": "knorm_events",
+    "principal-components": "components_events",
     "preconditioned-descent": "preconditioned_events",
     "exponential-choice": "sampling_events",
 }

@@ -86,7 +86,7 @@ class Ledger:
         if coins is not None and not isinstance(coins, Coins):
             raise InvalidType(f"`coins` must be Coins, such as Coins.from_seed(0); found {type(coins).__name__}.")
         self._filter = rule
-        self._adjacency = check_adjacency(adjacency)
+        self._adjacency = check_adjacency(adjacency, units=True)
         self._store = MemoryStore(rule.currency.zero())
         self._coins = coins
         self._path = None
@@ -138,7 +138,7 @@ class Ledger:
         if total is not None:
             check_budget(total, "total")
         if adjacency is not None:
-            check_adjacency(adjacency)
+            check_adjacency(adjacency, units=True)
         _checks.boolean(create_on_charge, "create_on_charge")
         store = FileStore(place)
         if not os.path.lexists(place):

@@ -46,14 +46,20 @@ def reading(curve: TradeoffFunction, adjacency: Adjacency) -> str:
     >>> print(reading(Gdp(mu=1).tradeoff(), Replace()).split(", ")[2])
     catches at most 26.0 % of the people who contributed the suspected one; without the releases
     """
-    if isinstance(adjacency, AddRemove):
+    known = "all other records"
+    if adjacency.unit is not None:
+        known, caught_ones = f"the records of all other `{adjacency.unit}`", "those whom it is right to suspect"
+        present = isinstance(adjacency, AddRemove)
+        what = "are in the data" if present else "are those that it suspects, or certain others"
+        question = f"whether the records of one `{adjacency.unit}` {what}"
+    elif isinstance(adjacency, AddRemove):
         question, caught_ones = "whether one person's record is in the data", "the people who are in it"
     else:
         question = "which of two records one person contributed"
         caught_ones = "the people who contributed the suspected one"
     percent = caught(curve)
     return (
-        f"An adversary who knows all other records and must tell {question}, and who accepts a 5 % false-alarm rate, "
+        f"An adversary who knows {known} and must tell {question}, and who accepts a 5 % false-alarm rate, "
         f"catches at most {percent:.1f} % of {caught_ones}; without the releases, 5 %.{_verdict(percent)}"
     )
 

@@ -94,7 +94,7 @@ class Release(Generic[V]):
         return self.label == PRIVATE
 
 
-def check_payer(ledger: Ledger | None, adjacency: Any) -> Adjacency:
+def check_payer(ledger: Ledger | None, adjacency: Any, *, units: bool = False) -> Adjacency:
     """Return the adjacency that an estimator promises, if the ledger speaks of the same neighbours.
 
     Raises
@@ -104,7 +104,7 @@ def check_payer(ledger: Ledger | None, adjacency: Any) -> Adjacency:
     AdjacencyMismatch
         If they differ.
     """
-    promised = check_adjacency(adjacency)
+    promised = check_adjacency(adjacency, units=units)
     if ledger is not None and not isinstance(ledger, Ledger):
         raise InvalidType(f"`ledger` must be a Ledger; found {type(ledger).__name__}.")
     if ledger is not None and ledger.adjacency not in {None, promised}:  # an audit's ledger takes any

@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 _SMALL, _LARGE = 0.05, 10.0
 
 
+def unit_words(adjacency: Adjacency, rows_per_unit: int | None = None) -> str:
+    """Return whose records the neighbours of an adjacency differ in, and the cap of a release where it is given.
+
+    Examples
+    --------
+    >>> unit_words(Replace(unit="person"), 3)
+    'one `person` with all of its rows, of which at most 3 contribute'
+    """
+    if adjacency.unit is None:
+        return "one record; whoever contributes several records is protected less, by that many times"
+    whole = f"one `{adjacency.unit}` with all of its rows"
+    if rows_per_unit is None:
+        return whole
+    return f"{whole}, of which at most {rows_per_unit} contribute{'s' if rows_per_unit == 1 else ''}"
+
+
 def in_words(budget: Budget, adjacency: Adjacency) -> str:
     """Return what a budget promises, which direction is more private, and whether it is very small or very large.
 
@@ -25,7 +41,8 @@ def in_words(budget: Budget, adjacency: Adjacency) -> str:
     >>> in_words(Pure(epsilon=1), Replace())
     'In words: changing one record makes no output more than 2.72 times as likely; smaller epsilon is more private.'
     """
-    change = "changing one record" if isinstance(adjacency, Replace) else "adding or removing one record"
+    whose = "one record" if adjacency.unit is None else f"all records of one `{adjacency.unit}`"
+    change = f"changing {whose}" if isinstance(adjacency, Replace) else f"adding or removing {whose}"
     if isinstance(budget, (Pure, Approx)):
         epsilon = float(budget.epsilon)
         words = f"{change} makes no output more than {_factor(epsilon)} times as likely"

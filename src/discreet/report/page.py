@@ -18,22 +18,22 @@ from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.findings import finding_of
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.reading import epsilons, reading
-from discreet.privacy.wording import in_words
+from discreet.privacy.wording import in_words, unit_words
 from discreet.report import figures
 
 if TYPE_CHECKING:
     import os
 
+    from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.findings import Estimate, Finding
     from discreet.privacy.tradeoff import TradeoffFunction
 
 NOT_PROMISED = (
     "Scores, residuals and predictions on the private rows are exact functions of them: for the data owner only.",
-    "Reading errors, one person on several rows, and a second ledger about the same people are not covered.",
+    "Not covered: reading errors, one person on several rows where no unit is named, a second ledger about the same.",
     "Randomness comes from AES, so every guarantee is computational; the time a computation takes is not promised.",
 )
-_UNIT = "one record; whoever contributes several records is protected less, by that many times"
 
 
 def write_report(
@@ -144,7 +144,7 @@ def _article(number: int, finding: Finding) -> dict[str, Any]:
         "has_errors": has_errors,
         "forest": _forest(finding, drawn) if drawn else None,
         "shares": _shares(finding),
-        "given": _given(curve, event.budget, event.adjacency),
+        "given": _given(curve, event.budget, event.adjacency, unit_words(event.adjacency, event.rows_per_unit)),
         "statistic": event.statistic,
         "cost": _budget_words(event.budget),
         "curve": markup(
@@ -195,13 +195,13 @@ def _shares(finding: Finding) -> str | None:
     )
 
 
-def _given(curve: TradeoffFunction, budget: Budget, adjacency: Any) -> dict[str, Any]:
+def _given(curve: TradeoffFunction, budget: Budget, adjacency: Adjacency, unit: str) -> dict[str, Any]:
     return {
         "words": in_words(budget, adjacency),
         "reading": reading(curve, adjacency),
         "epsilons": [(f"1e-{len(str(delta.denominator)) - 1}", _finite(epsilon)) for delta, epsilon in epsilons(curve)],
         "adjacency": _adjacency_words(adjacency),
-        "unit": _UNIT,
+        "unit": unit,
     }
 
 
@@ -209,7 +209,10 @@ def _finite(epsilon: float) -> str:
     return f"{epsilon:g}" if math.isfinite(epsilon) else "none is finite"
 
 
-def _adjacency_words(adjacency: Any) -> str:
+def _adjacency_words(adjacency: Adjacency) -> str:
+    if adjacency.unit is not None:
+        how = "differ in" if isinstance(adjacency, Replace) else "differ by the presence of"
+        return f"{adjacency.word}: neighbours {how} all rows of one `{adjacency.unit}`, the number of rows is private."
     if isinstance(adjacency, Replace):
         return "Replace: neighbours differ in one record, the number of records is public."
     return "AddRemove: neighbours differ by one record more or less, the number of records is private."
@@ -248,7 +251,7 @@ def _ledger_part(ledger: Ledger) -> dict[str, Any]:
             (entry.number, f"{entry.time:%Y-%m-%d %H:%M} UTC", entry.event.statistic, _budget_words(entry.event.budget))
             for entry in ledger.entries
         ],
-        "given": _given(curve, total, adjacency),
+        "given": _given(curve, total, adjacency, unit_words(adjacency)),
         "curve": markup(
             figures.curves_svg(
                 {"promise of the ledger": curve, "spent so far": spent},

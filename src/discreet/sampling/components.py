@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import InvalidData
+from discreet.errors import InvalidArgument, InvalidData
+from discreet.privacy.adjacency import Replace
+from discreet.privacy.budgets import Approx, Pure
+from discreet.privacy.components_events import ComponentsEvent
 from discreet.sampling.bingham import ScaledBingham, direction_sensitivity, scaled_bingham
-from discreet.sampling.mechanisms import plan_draws
+from discreet.sampling.mechanisms import SamplingPlan, plan_draws
 from discreet.sampling.samplers import Counters, run
 from discreet.sampling.second_moments import SecondMoments, UnitGrid, complement, sum_rows
 from discreet.sampling.targets import Target
@@ -101,7 +104,8 @@ class ComponentsPlan:
 
     Guarantee
     ---------
-    The law of each draw given those before has the price of one draw of the event; adaptive composition adds them up.
+    The law of each draw given those before has the price of one draw of the event, and adaptive composition adds them
+    up; where the event is a `ComponentsEvent` they are priced together, for less.
     Proof: docs/proofs/bingham.md, section 1
     """
 
@@ -157,11 +161,38 @@ def plan_components(
     IncompatiblePlan
         If they do not go together.
     """
-    plan = plan_draws(
-        target, budget=budget, adjacency=adjacency, runtime=runtime, n_draws=target.n_draws, n_rows=n_rows
-    )
+    common: dict[str, Any] = {
+        "adjacency": adjacency,
+        "runtime": runtime,
+        "n_rows": n_rows,
+        "n_draws": target.n_draws,
+    }
+    plan = plan_draws(target, budget=budget, **common)
+    draws = target.n_draws
+    if draws > 1 and isinstance(adjacency, Replace) and isinstance(budget, (Pure, Approx)):
+        plan = _sharpened(plan, budget, plan_draws(target, budget=_larger(budget, draws), **common), n_rows)
     assert isinstance(plan.scaled, ScaledBingham)  # noqa: S101  (the target's own)
     return ComponentsPlan(plan.event, target, plan.scaled)
+
+
+def _larger(budget: Pure | Approx, draws: int) -> Pure | Approx:
+    """Return a budget whose plan is at least as sharp as components together can be."""
+    epsilon = budget.epsilon * 2 * draws / (draws + 1)
+    return Pure(epsilon=epsilon) if isinstance(budget, Pure) else Approx(epsilon=epsilon, delta=budget.delta)
+
+
+def _sharpened(plan: SamplingPlan, budget: Pure | Approx, larger: SamplingPlan, n_rows: int | None) -> SamplingPlan:
+    """Return the plan of components that are priced together; blocks and acceptance are those of a sharper law."""
+    numbers = {field.name: getattr(larger.event, field.name) for field in fields(larger.event)}
+    try:
+        trial = ComponentsEvent(**numbers)
+    except InvalidArgument:  # so many that they are priced one by one
+        return plan
+    assert isinstance(trial.price, (Pure, Approx))  # noqa: S101  (as its budget)
+    beside = trial.price.epsilon - 2 * trial.n_draws * trial.change
+    scale = (budget.epsilon - beside) * trial.scale / (2 * trial.n_draws * trial.change)
+    event = ComponentsEvent(**{**numbers, "budget": budget, "scale": scale})
+    return SamplingPlan(event, plan.target, plan.target.at(scale, n_rows))
 
 
 def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ def check_function(function: Any, points: np.ndarray, rows: np.ndarray, name: st
             f"{values.shape}."
         )
     if np.isnan(values).any() or (values == np.inf).any():
-        raise InvalidArgument(f"`{name}` is NaN or infinite at a public test point with the example rows.")
+        raise InvalidArgument(f"`{name}` must be finite; it is NaN or infinite at a public test point on the example.")
     return values
 
 

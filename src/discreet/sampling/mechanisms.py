@@ -298,7 +298,7 @@ class _Frame:
                 return self._plan(replace(most, scale=less.scale, scaled=less.scaled))
             most = replace(most, acceptance=min(most.acceptance, less.acceptance), error=max(most.error, less.error))
             most = replace(most, runtime=self._runtime(most.scaled, most.acceptance))
-        raise IncompatiblePlan("No scale fits the budget: the target's error grows as its scale falls.")
+        raise IncompatiblePlan("No scale fits the budget: the target's error grows as its scale falls. Raise it.")
 
     def searched(self) -> SamplingPlan:
         """Find the largest scale, by halving, whose price is within the budget."""
@@ -325,7 +325,8 @@ class _Frame:
         acceptance = scaled.acceptance * exp_down(-error)
         if acceptance == 0:
             raise IncompatiblePlan(
-                f"{self.target.name}: an evaluation error of {float(error):.3g} leaves no bound of acceptance above 0."
+                f"{self.target.name}: an evaluation error of {float(error):.3g} leaves no bound of acceptance above 0. "
+                "Lower the budget."
             )
         return _Sketch(scale, scaled, acceptance, error, self._runtime(scaled, acceptance))
 

@@ -94,7 +94,7 @@ def parquet_table(path: Path, schema: Schema, readers: Sequence[ColumnReader]) -
     import pyarrow.parquet as pq
 
     names = [reader.name for reader in readers]
-    categories = [name for name in names if isinstance(schema.columns[name], Category)]
+    categories = [name for name in names if isinstance(schema.columns.get(name), Category)]
     file = None
     with suppress(pa.ArrowException, OSError):
         # Buffered ahead, the bytes of every row group would be held until the end.
@@ -136,7 +136,9 @@ def stream_table(stream: Any, where: str, readers: Sequence[ColumnReader]) -> Ar
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield batch.slice(start, BATCH_ROWS)
 
-    return ArrowTable(where, stream.schema.names, readers, batches)
+    table = ArrowTable(where, stream.schema.names, readers, batches)
+    table.reads_once = True
+    return table
 
 
 def dataset_table(dataset: Any, readers: Sequence[ColumnReader]) -> ArrowTable:

@@ -44,10 +44,16 @@ class Table(ABC):
         How much there is to read, in rows or bytes, for the owner's progress bar.
     position : int
         How much of it has been read.
+    reads_once : bool
+        Whether `blocks` yields the records only the first time it is called.
+    unit : str or None
+        The column that says whose a record is, where its blocks hold that.
     """
 
     size_hint: int | None = None
     position: int = 0
+    reads_once: bool = False
+    unit: str | None = None
 
     @abstractmethod
     def blocks(self) -> Iterator[RecordBlock]:

@@ -187,6 +187,16 @@ class Design:
         InvalidData
             If a cell is missing in a column whose policy is "error"; names the column.
         """
+        return self.encode_kept(block)[0]
+
+    def encode_kept(self, block: RecordBlock) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+        """Return the grid rows of some records as :meth:`encode` does, and which records are dropped, None where none.
+
+        Raises
+        ------
+        InvalidData
+            As :meth:`encode`.
+        """
         settled = SettledBlock(block, self.schema.columns)
         out = np.empty((self.layout.width, block.n_rows))
         first = int(self.layout.intercept)
@@ -204,7 +214,7 @@ class Design:
                 coding.encode(row, out=row)
         if settled.dropped is not None:
             out[:, settled.dropped] = 0.0
-        return out
+        return out, settled.dropped
 
     def to_json(self) -> dict[str, Any]:
         """Return the design's declarations as a JSON object."""

@@ -13,8 +13,9 @@ from discreet.tables.arrays import UNEQUAL
 from discreet.tables.blocks import RecordBlock, Table
 from discreet.tables.columns import Category, Constant, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
+from discreet.tables.readers import open_rows
 from discreet.tables.schema import Schema
+from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ class JoinedTable(Table):
     def __init__(self, table: Table, target: Target) -> None:
         self._table = table
         self._target = target
-        self.size_hint = table.size_hint
+        self.size_hint, self.reads_once, self.unit = table.size_hint, table.reads_once, table.unit
 
     def blocks(self) -> Iterator[RecordBlock]:
         """Yield the records with their targets.
@@ -152,11 +153,12 @@ def _read(y: Any, name: str, declared: Any, schema: Schema) -> tuple[NDArray[np.
 
 
 def check_frame(
-    estimator: Any, X: Any, target: Target, schema: Schema, *, intercept: bool
+    estimator: Any, X: Any, target: Target, schema: Schema, *, intercept: bool, units: bool = False
 ) -> tuple[Any, Table, Design]:
     """Return a copy of the estimator that has seen the columns of `X`, the records, and their design.
 
     The features are the main effects of the columns of `X`, coded as the schema declares; the target comes last.
+    A column of `X` that is the schema's unit is no feature; an estimator that does not protect `units` refuses it.
 
     Raises
     ------
@@ -167,6 +169,8 @@ def check_frame(
     """
     from sklearn.utils.validation import validate_data
 
+    if not units:
+        refuse_unit(schema, type(estimator).__name__)
     staged = copy.copy(estimator)
     staged.__dict__.pop("feature_names_in_", None)
     if not hasattr(X, "shape") or len(X.shape) != 2:
@@ -179,13 +183,16 @@ def check_frame(
         raise InvalidData(
             "With a `schema`, `X` must be a frame whose columns have names. Leave the schema out, or give one."
         )
+    if schema.unit is not None:
+        staged.feature_names_in_ = names = names[names != schema.unit]
+        staged.n_features_in_ = len(names)
     if target.name in names:
         raise InvalidArgument(f"The target {target.name!r} is also a column of `X`. Take it out of `X`.")
     design = Design.for_formula(
         formula_of(names, target.name, intercept=intercept), schema.with_columns({target.name: target.column})
     )
     features = [name for name in design.columns_needed if name != target.name]
-    return staged, JoinedTable(open_table(X, schema, features), target), design
+    return staged, JoinedTable(open_rows(X, schema, features), target), design
 
 
 def formula_of(names: Any, target: str, *, intercept: bool) -> str:

@@ -55,7 +55,8 @@ def feature_blocks(
     if [feature.name for feature in features] != list(feature_names):
         raise InvalidArgument("The model's formula and schema do not give its features; its file was changed.")
     needed = {name: columns[name] for name in dict.fromkeys(name for f in features for name in f.columns)}
-    table = data if isinstance(data, Table) else open_table(data, schema, list(needed))
+    # Whose a record is does not matter to a prediction.
+    table = data if isinstance(data, Table) else open_table(data, schema.of_single_rows(), list(needed))
     for block in table.blocks():
         settled = SettledBlock(block, needed)
         values = np.empty((len(features), block.n_rows))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.tables.cells import ColumnReader
     from discreet.tables.schema import Schema
 
-__all__ = ["Table", "open_table"]
+__all__ = ["Table", "open_rows", "open_table"]
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -53,6 +53,8 @@ def open_table(
         If a file is empty, a needed column absent, a name doubled; names the column, quotes near matches.
     InvalidType
         If `source` is of a type that is not read; says which are.
+    InvalidArgument
+        If the schema declares a unit: `open_rows` is for those who protect units.
 
     Examples
     --------
@@ -63,10 +65,44 @@ def open_table(
     >>> [block.n_rows for block in table.blocks()]
     [1]
     """
+    from discreet.tables.units import refuse_unit
+
+    refuse_unit(schema, "What reads these records")
+    return _open(source, schema, _readers(schema, columns), names)
+
+
+def open_rows(source: Any, schema: Schema, columns: Sequence[str] | None = None) -> Table:
+    """Return the private records of `source` as `open_table` does, with whose they are where the schema has a unit.
+
+    Raises
+    ------
+    InvalidArgument
+        If the schema has a unit and the source can be read only once.
+    """
+    readers = _readers(schema, columns)
+    if schema.unit is None:
+        return _open(source, schema, readers, None)
+    from discreet.tables.units import UnitReader
+
+    whose: Any = UnitReader(schema.unit, schema.reading)  # a ColumnReader to whoever holds the cells
+    table = _open(source, schema, [*readers, whose], None)
+    if table.reads_once:
+        raise InvalidArgument(
+            f"The schema declares the unit `{schema.unit}`, whose cap takes two passes, and an Arrow stream can be "
+            "read only once. Give an Arrow table, a data frame or a file."
+        )
+    table.unit = schema.unit
+    return table
+
+
+def _readers(schema: Schema, columns: Sequence[str] | None) -> list[ColumnReader]:
     from discreet.tables.cells import ColumnReader
 
     needed = list(schema.columns) if columns is None else list(columns)
-    readers = [ColumnReader(name, declared(name, schema.columns), schema.reading) for name in needed]
+    return [ColumnReader(name, declared(name, schema.columns), schema.reading) for name in needed]
+
+
+def _open(source: Any, schema: Schema, readers: list[ColumnReader], names: Sequence[str] | None) -> Table:
     if isinstance(source, (str, Path)):
         return open_file(Path(source), schema, readers)
     if isinstance(source, np.ndarray):

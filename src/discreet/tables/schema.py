@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import Adjacency, check_adjacency
@@ -14,6 +15,9 @@ from discreet.tables.columns import Category, Column, Constant, Flag, Number, Re
 
 if TYPE_CHECKING:
     from discreet.tables.schema_file import Declarations
+
+# As many as `group_curve` takes.
+MOST_ROWS_PER_UNIT = 1000
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -30,6 +34,11 @@ class Schema:
         How text files are read.
     description : str, optional
         For people.
+    unit : str, optional
+        The column that says whose a row is, where one person has several; it is no declared column, and its cells are
+        never released or kept. Neighbours then differ in all rows of one unit.
+    rows_per_unit : int, optional
+        How many rows of one unit contribute at most; needed with `unit`.
 
     Raises
     ------
@@ -49,6 +58,8 @@ class Schema:
     adjacency: Adjacency | None
     reading: Reading
     description: str | None
+    unit: str | None
+    rows_per_unit: int | None
 
     def __init__(
         self,
@@ -57,6 +68,8 @@ class Schema:
         adjacency: Adjacency | None = None,
         reading: Reading | None = None,
         description: str | None = None,
+        unit: str | None = None,
+        rows_per_unit: int | None = None,
     ) -> None:
         if not isinstance(columns, Mapping):
             raise InvalidType(f"`columns` must map names to declarations; found {type(columns).__name__}.")
@@ -70,7 +83,10 @@ class Schema:
                     f"Column `{name}` must be declared as Number, Category or Flag; found {type(column).__name__}."
                 )
         object.__setattr__(self, "_items", tuple(columns.items()))
-        object.__setattr__(self, "adjacency", None if adjacency is None else check_adjacency(adjacency))
+        _check_unit(unit, rows_per_unit, columns)
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "rows_per_unit", rows_per_unit)
+        object.__setattr__(self, "adjacency", None if adjacency is None else _of_unit(adjacency, unit))
         object.__setattr__(self, "reading", Reading() if reading is None else reading)
         object.__setattr__(self, "description", description)
 
@@ -81,20 +97,25 @@ class Schema:
 
     def restricted_to(self, names: Sequence[str]) -> Schema:
         """Return the schema of the columns called `names` alone, in this schema's order."""
-        return Schema(
-            {name: column for name, column in self._items if name in set(names)},
-            adjacency=self.adjacency,
-            reading=self.reading,
-            description=self.description,
-        )
+        return self._like({name: column for name, column in self._items if name in set(names)})
 
     def with_columns(self, columns: Mapping[str, Column]) -> Schema:
         """Return this schema with some declarations added or put in the place of its own."""
+        return self._like({**self.columns, **columns})
+
+    def of_single_rows(self) -> Schema:
+        """Return this schema without its unit: for reading records that are nobody's private rows."""
+        return Schema(self.columns, reading=self.reading, description=self.description)
+
+    def _like(self, columns: Mapping[str, Column]) -> Schema:
+        """Return a schema of other columns that is this one in all else."""
         return Schema(
-            {**self.columns, **columns},
+            columns,
             adjacency=self.adjacency,
             reading=self.reading,
             description=self.description,
+            unit=self.unit,
+            rows_per_unit=self.rows_per_unit,
         )
 
     @classmethod
@@ -140,12 +161,14 @@ class Schema:
             adjacency=declared.adjacency,
             reading=declared.reading,
             description=declared.description,
+            unit=declared.unit,
+            rows_per_unit=declared.rows_per_unit,
         )
 
     def _declarations(self) -> Declarations:
         from discreet.tables.schema_file import Declarations
 
-        return Declarations(self.columns, self.adjacency, self.reading, self.description)
+        return Declarations(self.columns, self.adjacency, self.reading, self.description, self.unit, self.rows_per_unit)
 
     @classmethod
     def from_bounds(
@@ -176,12 +199,47 @@ class Schema:
             except InvalidArgument as error:
                 reason, kind = str(error), type(error)
             raise kind(f"Column `{name}`: {reason}")
+        if over is None:
+            return cls(columns, adjacency=adjacency)
         return cls(
             columns,
-            adjacency=adjacency if adjacency is not None or over is None else over.adjacency,
-            reading=None if over is None else over.reading,
-            description=None if over is None else over.description,
+            adjacency=over.adjacency if adjacency is None else adjacency,
+            reading=over.reading,
+            description=over.description,
+            unit=over.unit,
+            rows_per_unit=over.rows_per_unit,
         )
+
+
+def _check_unit(unit: Any, rows_per_unit: Any, columns: Mapping[str, Column]) -> None:
+    """Refuse a unit without a cap, a cap without a unit, and a unit that is also a declared column."""
+    if unit is None and rows_per_unit is None:
+        return
+    if unit is None or rows_per_unit is None:
+        raise InvalidArgument(
+            f"`{'unit' if unit is None else 'rows_per_unit'}` is missing. Declare `unit`, the column that says whose a "
+            "row is, together with `rows_per_unit`, how many rows of one unit contribute at most."
+        )
+    if not isinstance(unit, str) or not unit:
+        raise InvalidType(f"`unit` must be the name of a column; found {type(unit).__name__}.")
+    _checks.integer(rows_per_unit, "rows_per_unit", low=1, high=MOST_ROWS_PER_UNIT)
+    if unit in columns:
+        raise InvalidArgument(
+            f"Column `{unit}` is the `unit`, which says whose a row is, and a declared column. "
+            "Take it out of the columns: its cells are never released."
+        )
+
+
+def _of_unit(adjacency: Any, unit: str | None) -> Adjacency:
+    """Return the adjacency of a schema, which is about its unit."""
+    found = check_adjacency(adjacency, units=True)
+    if found.unit is None or found.unit == unit:
+        return type(found)(unit)
+    said = "declares none" if unit is None else f"declares `{unit}`"
+    raise InvalidArgument(
+        f"`adjacency` {found!r} names a unit, and the schema {said}. Give the schema the same `unit`, and "
+        "`rows_per_unit`."
+    )
 
 
 def _declared(facts: Any, old: Column | None) -> Column:

@@ -40,12 +40,16 @@ class Declarations:
     adjacency : Replace or AddRemove, optional
     reading : Reading
     description : str, optional
+    unit : str, optional
+    rows_per_unit : int, optional
     """
 
     columns: dict[str, Column]
     adjacency: Adjacency | None
     reading: Reading
     description: str | None
+    unit: str | None = None
+    rows_per_unit: int | None = None
 
 
 class _Strict(BaseModel):
@@ -110,6 +114,8 @@ class _SchemaModel(_Strict):
     format: Literal[1]
     adjacency: Literal["replace", "add-remove"] | None = None
     description: StrictStr | None = None
+    unit: StrictStr | None = None
+    rows_per_unit: StrictInt | None = None
     reading: _ReadingModel = _ReadingModel()
     columns: dict[StrictStr, Annotated[_ColumnModel, Field(discriminator="kind")]]
 
@@ -157,6 +163,8 @@ def from_object(value: Mapping[str, Any]) -> Declarations:
         adjacency=None if model.adjacency is None else adjacency_from_name(model.adjacency),
         reading=reading,
         description=model.description,
+        unit=model.unit,
+        rows_per_unit=model.rows_per_unit,
     )
 
 
@@ -203,6 +211,9 @@ def as_object(declared: Declarations) -> dict[str, Any]:
         value["adjacency"] = "replace" if isinstance(declared.adjacency, Replace) else "add-remove"
     if declared.description is not None:
         value["description"] = declared.description
+    if declared.unit is not None:
+        value["unit"] = declared.unit
+        value["rows_per_unit"] = declared.rows_per_unit
     if declared.reading != Reading():
         reading = declared.reading
         value["reading"] = {"delimiter": reading.delimiter, "missing_tokens": list(reading.missing_tokens)}

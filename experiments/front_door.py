@@ -1,0 +1,341 @@
+"""The front door's rule of choice beside every single method, on real tables.
+
+    DISCREET_DATA=data python experiments/front_door.py --runs 8 --cells cells.json > experiments/results/front-door.md
+
+A cell is a table, a currency and an epsilon. Each method fits the same subsamples, and its excess risk on them, over
+the fit without privacy, is computed from their sums: exact down to rounding, so that no test set's noise is in it.
+`auto` is the method that the rule names from public facts. Noise comes from seeds: these are measurements, no releases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import discreet as dp
+from discreet.regression import choice
+from discreet.regression.models import LinearRegression, LogisticRegression, PoissonRegression
+
+EPSILONS = ("0.1", "0.2", "0.4", "0.8", "1.6", "3.2")
+DELTA = "1e-6"
+ESTIMATORS = {"squared": LinearRegression, "logistic": LogisticRegression, "poisson": PoissonRegression}
+FOLDER = Path(os.environ.get("DISCREET_DATA", "data"))
+# What auto may lose to the best single method: a factor, or this.
+FACTOR, SLACK = 1.2, 5e-5
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, how many rows of it are drawn, and its public bounds."""
+
+    name: str
+    loss: str
+    n_rows: int
+    X: Any
+    y: Any
+    lower: Any
+    upper: Any
+    one_hot: tuple[slice, ...]
+    bounds: tuple[float, float]
+
+
+class Columns:
+    """Collects columns with their bounds."""
+
+    def __init__(self) -> None:
+        self.columns: list[Any] = []
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.blocks: list[slice] = []
+
+    def number(self, values: Any, low: float, high: float) -> Columns:
+        """Add a number."""
+        self.columns.append(np.clip(np.asarray(values, float), low, high))
+        self.lower.append(low)
+        self.upper.append(high)
+        return self
+
+    def flags(self, *conditions: Any) -> Columns:
+        """Add flags that stand by themselves."""
+        for condition in conditions:
+            start = len(self.columns)
+            self.number(condition, 0, 1)
+            self.blocks.append(slice(start, start + 1))
+        return self
+
+    def levels(self, values: Any, levels: list[Any]) -> Columns:
+        """Add the dummies of a category but that of its first level."""
+        start = len(self.columns)
+        for level in levels[1:]:
+            self.number(np.asarray(values) == level, 0, 1)
+        self.blocks.append(slice(start, len(self.columns)))
+        return self
+
+    def case(self, name: str, loss: str, n_rows: int, y: Any, bounds: tuple[float, float] = (0.0, 1.0)) -> Case:
+        """Return the table."""
+        y = np.clip(np.asarray(y, float), *bounds)
+        X = np.column_stack(self.columns)
+        return Case(name, loss, n_rows, X, y, self.lower, self.upper, tuple(self.blocks), bounds)
+
+
+def acs() -> list[Case]:
+    """American Community Survey 2018, California: the bin of income, and whether it is in the upper half."""
+    t = pd.read_csv(FOLDER / "acs_ca2018" / "acs_income_ca2018.csv.gz")
+    columns = Columns().number(t.AGEP, 17, 95).number(t.SCHL, 1, 24).number(t.WKHP, 1, 99).flags(t.SEX == 1)
+    columns.levels(t.MAR, [5, 1, 2, 3, 4]).levels(np.minimum(t.RAC1P, 6).replace({3: 6, 4: 6, 5: 6}), [1, 2, 6])
+    found = []
+    for n in (10_000, 100_000):
+        found.append(columns.case(f"ACS California, n = {n}", "squared", n, t.PINCP_BIN, (0, 19)))
+        found.append(columns.case(f"ACS California, n = {n}", "logistic", n, t.PINCP_BIN >= 10))
+    return found
+
+
+def adult() -> list[Case]:
+    """UCI Adult: whether income is above 50,000."""
+    t = pd.concat([pd.read_csv(FOLDER / "adult" / f"adult_{part}.csv.gz") for part in ("train", "test")])
+    columns = Columns().number(t.age, 17, 90).number(t.education_num, 1, 16).number(t.hours_per_week, 1, 99)
+    columns.number(np.log1p(t.capital_gain), 0, 11.6).flags(t.sex == "Male")
+    columns.levels(t.marital_status, ["Never-married", "Married-civ-spouse", "Divorced", "Separated", "Widowed"])
+    columns.levels(t.occupation, sorted(set(t.occupation)))
+    return [columns.case("Adult, n = 20000", "logistic", 20_000, t.income == ">50K")]
+
+
+def pnad() -> list[Case]:
+    """Brazil's household survey 2015: the logarithm of income."""
+    t = pd.read_csv(FOLDER / "pnad2015_brazil" / "pnad2015.csv.gz")
+    columns = Columns().number(t.Idade, 10, 100).number(t.Anos_de_Estudo, 1, 17).flags(t.Sexo == 1)
+    columns.levels(t.Cor, [2, 0, 4, 6, 8]).levels(t.UF // 10, [1, 2, 3, 4, 5])
+    return [columns.case("PNAD, n = 20000", "squared", 20_000, np.log1p(t.Renda.clip(0, 50_000)), (0, 10.9))]
+
+
+def cps() -> list[Case]:
+    """CPS 2005: hourly earnings."""
+    t = pd.read_csv(FOLDER / "cps" / "cpssw8.csv.gz")
+    columns = Columns().number(t.age, 21, 64).number(t.education, 0, 20).flags(t.gender == "male")
+    columns.levels(t.region, ["South", "West", "Midwest", "Northeast"])
+    return [columns.case("CPS earnings, n = 10000", "squared", 10_000, t.earnings, (0, 100))]
+
+
+def census() -> list[Case]:
+    """US census 1980: own income, and whether there is a third child."""
+    t = pd.read_csv(FOLDER / "census1980" / "labsup.csv.gz")
+    columns = Columns().number(t.age, 21, 35).number(t.agefstm, 15, 35).number(t.educ, 0, 20).number(t.kids, 2, 12)
+    columns.number(t.weeks, 0, 52).number(t.hours, 0, 99).flags(t.black, t.samesex, t.worked)
+    income = columns.case("Census 1980 income, n = 30000", "squared", 30_000, t.labinc, (0, 100))
+    f = pd.read_csv(FOLDER / "census1980" / "fertility.csv.gz")
+    few = Columns().number(f.age, 21, 35).number(f.work, 0, 52).flags(f.girl1, f.girl2, f.afam)
+    return [income, few.case("Census 1980 third child, n = 50000", "logistic", 50_000, f.morekids)]
+
+
+def counts() -> list[Case]:
+    """Bicycles hired in an hour, and visits to a doctor in a year."""
+    t = pd.read_csv(FOLDER / "counts" / "bike_hour.csv.gz")
+    columns = Columns().number(t.temp, 0, 1).number(t.hum, 0, 1).number(t.windspeed, 0, 1)
+    columns.flags(t.yr, t.workingday).levels(t.season, [1, 2, 3, 4]).levels(t.hr // 3, list(range(8)))
+    bikes = columns.case("Bike hire, n = 17000", "poisson", 17_000, t.cnt, (0, 1500))
+    d = pd.read_csv(FOLDER / "counts" / "doctor_contacts.csv.gz")
+    columns = Columns().number(d.lc, 0, 5).number(d.ndisease, 0, 50).number(d.linc, 0, 11).number(d.age, 0, 65)
+    columns.flags(d.idp, d.sex == "male", d.child, d.black, d.health == "poor", d.health == "fair")
+    return [bikes, columns.case("Doctor visits, n = 20000", "poisson", 20_000, d.mdu, (0, 50))]
+
+
+def cases() -> list[Case]:
+    """Return all tables."""
+    return [*acs(), *adult(), *pnad(), *cps(), *census(), *counts()]
+
+
+def budgets(epsilon: str) -> dict[str, Any]:
+    """Return the currencies of a cell."""
+    return {
+        "Pure": dp.Pure(epsilon=epsilon),
+        "Approx": dp.Approx(epsilon=epsilon, delta=DELTA),
+        "Gdp": dp.Gdp(mu=epsilon),
+    }
+
+
+def design(X: Any, case: Case) -> Any:
+    """Return rows (1, x), x within [-1, 1]."""
+    low, high = np.array(case.lower), np.array(case.upper)
+    return np.column_stack([np.ones(len(X)), 2 * (X - low) / (high - low) - 1])
+
+
+def losses(loss: str, margins: Any, y: Any) -> Any:
+    """Return every row's loss."""
+    if loss == "squared":
+        return (margins - y) ** 2
+    if loss == "logistic":
+        return np.logaddexp(0, margins) - y * margins
+    return np.exp(np.minimum(margins, 50)) - y * margins
+
+
+def best_without_privacy(loss: str, A: Any, y: Any) -> Any:
+    """Return the maximum-likelihood parameters, by Newton's method."""
+    if loss == "squared":
+        return np.linalg.lstsq(A, y, rcond=None)[0]
+    w = np.zeros(A.shape[1])
+    if loss == "poisson":
+        w[0] = np.log(max(y.mean(), 1e-6))
+    for _ in range(60):
+        z = A @ w
+        mean = 0.5 * (1 + np.tanh(z / 2)) if loss == "logistic" else np.exp(z)
+        curvature = mean * (1 - mean) if loss == "logistic" else mean
+        step = np.linalg.lstsq((A * curvature[:, None]).T @ A, A.T @ (y - mean), rcond=None)[0]
+        w += step
+        if np.abs(step).max() < 1e-10:
+            break
+    return w
+
+
+def excess(case: Case, A: Any, best: Any, model: Any) -> float:
+    """Return the mean loss on the rows over the least one; a target is in half-widths of its bounds, a count in counts.
+
+    Of the squared loss it is a quadratic form in the distance of the parameters, exact down to rounding.
+    """
+    low, high = np.array(case.lower), np.array(case.upper)
+    coef, constant = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+    half = (high - low) / 2
+    w = np.concatenate([[constant + coef @ (low + high) / 2], coef * half])
+    if case.loss == "squared":
+        width = (case.bounds[1] - case.bounds[0]) / 2
+        gap = A @ ((w - best) / width)
+        return float(gap @ gap) / len(A)
+    at_best, slope = A @ best, A @ (w - best)
+    if case.loss == "logistic":
+        # losses(z + s) - losses(z), less its linear part, which sums to 0 at the best.
+        p = 0.5 * (1 + np.tanh(at_best / 2))
+        gain = np.logaddexp(0, at_best + slope) - np.logaddexp(0, at_best) - p * slope
+    else:
+        mean = np.exp(at_best)
+        gain = mean * (np.expm1(np.minimum(slope, 50)) - slope)
+    return float(np.mean(gain))
+
+
+def methods_of(case: Case, budget: Any) -> list[str]:
+    """Return the methods that have a release; sampling only of a few columns."""
+    facts = choice.PublicFacts(
+        loss=case.loss,
+        n_rows=case.n_rows,
+        n_columns=case.X.shape[1],
+        intercept=True,
+        budget=budget,
+        adjacency=dp.Replace(),
+        bounded=True,
+    )
+    names = [name for name in choice.METHODS[1:] if choice.why_not(name, facts) is None and name != "peel"]
+    return [choice.choose("auto", facts).method, *names]
+
+
+def fitted(case: Case, budget: Any, method: str, X: Any, y: Any, *, seed: int) -> Any:
+    """Return a fit with noise of a seed."""
+    extra: dict[str, Any] = {"classes": (0, 1)} if case.loss == "logistic" else {"y_bounds": dp.Interval(*case.bounds)}
+    model = ESTIMATORS[case.loss](
+        budget=budget,
+        adjacency=dp.Replace(),
+        x_bounds=dp.Box(lower=case.lower, upper=case.upper, one_hot=case.one_hot),
+        method=method,
+        **extra,
+    )
+    composition = {"composition": "sum"} if isinstance(budget, dp.Approx) else {}
+    ledger = dp.Ledger(total=budget, adjacency=dp.Replace(), coins=dp.Coins.from_seed(seed), **composition)
+    return model.fit(X, y, ledger=ledger)
+
+
+def measure(case: Case, n_runs: int, found: dict[str, Any], path: Path) -> None:
+    """Fill in the cells of a table that are not there yet."""
+    samples = []
+    for run in range(n_runs):
+        chosen = np.random.default_rng(run).permutation(len(case.X))[: case.n_rows]
+        X, y = case.X[chosen], case.y[chosen]
+        A = design(X, case)
+        samples.append((X, y, A, best_without_privacy(case.loss, A, y)))
+    for epsilon in EPSILONS:
+        for currency, budget in budgets(epsilon).items():
+            for method in methods_of(case, budget)[1:]:
+                key = f"{case.name}|{case.loss}|{currency}|{epsilon}|{method}"
+                if key in found:
+                    continue
+                risks, flags, began = [], [], time.process_time()
+                for run, (X, y, A, best) in enumerate(samples):
+                    model = fitted(case, budget, method, X, y if case.loss != "logistic" else y.astype(int), seed=run)
+                    risks.append(excess(case, A, best, model))
+                    flags.append(bool(model.noise_dominated_))
+                seconds = (time.process_time() - began) / n_runs
+                found[key] = {"risk": float(np.median(risks)), "flagged": float(np.mean(flags)), "seconds": seconds}
+            path.write_text(json.dumps(found, indent=0))
+
+
+def null_risk(case: Case) -> float:
+    """Return the excess risk of the best constant, in the units of `excess`."""
+    A = design(case.X, case)
+    best = best_without_privacy(case.loss, A, case.y)
+    constant = np.zeros(A.shape[1])
+    mean = case.y.mean()
+    constant[0] = {"squared": mean, "logistic": np.log(mean / (1 - mean)), "poisson": np.log(mean)}[case.loss]
+    width = (case.bounds[1] - case.bounds[0]) / 2 if case.loss == "squared" else 1.0
+    gap = losses(case.loss, A @ constant, case.y) - losses(case.loss, A @ best, case.y)
+    return float(np.mean(gap)) / width**2
+
+
+def report(tables: list[Case], found: dict[str, Any]) -> str:
+    """Return the page of results."""
+    lines, n_cells, n_good, unsaid = [], 0, 0, 0
+    for case in tables:
+        null = null_risk(case)
+        lines += ["", f"## {case.name}, {case.loss}", "", f"The best constant has an excess risk of {null:.3g}.", ""]
+        lines += ["| currency, epsilon | auto | best | auto / best | all methods |", "|---|---|---|---|---|"]
+        for currency in ("Pure", "Approx", "Gdp"):
+            for epsilon in EPSILONS:
+                auto, *names = methods_of(case, budgets(epsilon)[currency])
+                cells = {n: found.get(f"{case.name}|{case.loss}|{currency}|{epsilon}|{n}") for n in names}
+                cells = {name: cell for name, cell in cells.items() if cell is not None}
+                if auto not in cells:
+                    continue
+                risks = {name: cell["risk"] for name, cell in cells.items()}
+                best = min(risks, key=risks.__getitem__)
+                good = risks[auto] <= max(FACTOR * risks[best], risks[best] + SLACK)
+                n_cells, n_good = n_cells + 1, n_good + good
+                unsaid += risks[auto] > null and cells[auto]["flagged"] < 0.5
+                told = ", ".join(f"{name} {risk:.2g}" for name, risk in risks.items())
+                mark = "" if good else " **miss**"
+                said = " (noise-dominated)" if cells[auto]["flagged"] >= 0.5 else ""
+                ratio = risks[auto] / risks[best]
+                lines.append(
+                    f"| {currency}, {epsilon} | {auto} {risks[auto]:.3g}{said} | {best} {risks[best]:.3g} "
+                    f"| {ratio:.2f}{mark} | {told} |"
+                )
+    head = [
+        "# The front door's choice beside every single method",
+        "",
+        "Made by experiments/front_door.py; medians over subsamples; Replace, delta = 1e-6; excess risks on the rows.",
+        f"`auto` is within {FACTOR} times the best single method, or {SLACK:g} of it, in {n_good} of {n_cells} cells.",
+        f"In {unsaid} cells the median `auto` was worse than the best constant and was not called noise-dominated.",
+    ]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=8)
+    parser.add_argument("--cells", type=Path, default=Path("front-door-cells.json"))
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found = json.loads(asked.cells.read_text()) if asked.cells.exists() else {}
+    tables = [case for case in cases() if asked.only in case.name]
+    for case in tables:
+        measure(case, asked.runs if case.n_rows < 60_000 else max(asked.runs // 2, 2), found, asked.cells)
+    print(report(tables, found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Do not trust, test: an instrument that convicts mechanisms which give away more than they claim."""

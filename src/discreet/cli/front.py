@@ -1,0 +1,129 @@
+"""`discreet fit --method` and what `discreet plan` says of methods: the front door on a table."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import declarations as options
+from discreet.cli.report import write_page
+
+if TYPE_CHECKING:
+    from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.budgets import Budget
+    from discreet.tables.schema import Schema
+
+LOSSES = ("squared", "logistic", "poisson")
+
+MethodOption = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="auto|moments|descent|threshold|peel|perturbation|sample",
+        help="By which method; auto chooses from public facts. Without it: one noisy Gram matrix, with intervals.",
+    ),
+]
+
+
+def fit_by_method(
+    data: Path,
+    formula: str,
+    method: str,
+    *,
+    loss: str,
+    schema: Schema,
+    budget: Budget | None,
+    adjacency: Adjacency | None,
+    expected_rows: int | None,
+    ledger: Path | None,
+    total: Budget | None,
+    output: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
+    from discreet import _files
+    from discreet.regression.choice import METHODS
+
+    promised = options.needed(budget)
+    if method not in METHODS:
+        raise options.WrongUsage(f"--method must be one of {', '.join(METHODS)}.")
+    neighbours = adjacency if adjacency is not None else schema.adjacency
+    if neighbours is None:
+        raise options.WrongUsage(
+            "Say who are neighbours: --adjacency replace (n is public) or add-remove (n is private)."
+        )
+    if _files.kind_of(data) == "moments":
+        raise options.WrongUsage(
+            f"{str(data)!r} is a release already, and its method is moments. Leave --method out, or give the data."
+        )
+    with ExitStack() as stack:
+        file, page = (
+            None if place is None else stack.enter_context(_files.OutputFile(place, name=name))
+            for place, name in ((output, "output"), (report, "report"))
+        )
+        model = _ESTIMATORS[loss](
+            budget=promised, adjacency=neighbours, schema=schema, method=method, expected_rows=expected_rows
+        )
+        payer = options.open_ledger(ledger, total, neighbours)
+        model.fit_table(data, formula, ledger=payer)
+        text = model.dumps()
+        if file is not None:
+            file.write(text)
+        if page is not None:
+            write_page(page, model, ledger)
+    typer.echo(text if as_json else str(model.result()), nl=not as_json)
+
+
+def _estimator(name: str) -> Any:
+    """Return a constructor of the front door, imported when it is called."""
+
+    def make(**declared: Any) -> Any:
+        from discreet.regression import models
+
+        return getattr(models, name)(**declared)
+
+    return make
+
+
+_ESTIMATORS = {
+    "squared": _estimator("LinearRegression"),
+    "logistic": _estimator("LogisticRegression"),
+    "poisson": _estimator("PoissonRegression"),
+}
+
+
+def predict_by_model(model: Path, data: Path) -> list[str]:
+    """Return the predictions of a saved front-door model for a table, as a column of texts with its head.
+
+    Numbers and mean counts; of two classes the probability of the second, of more the label. A row that lacks a cell
+    whose policy is "drop" is an empty line.
+    """
+    import numpy as np
+
+    from discreet.regression.model_files import load
+
+    found: Any = load(model)
+    if found.loss != "logistic":
+        numbers = found.predict(data)
+    elif found.classes_.size == 2:
+        numbers = found.predict_proba(data)[:, 1]
+    else:
+        return ["prediction", *(_quoted(label) for label in found.predict(data).tolist())]
+    return ["prediction", *("" if np.isnan(value) else repr(float(value)) for value in numbers)]
+
+
+def _quoted(label: Any) -> str:
+    text = str(label)
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
+
+
+def show_model(file: Path) -> str:
+    """Return what a front-door model's file says."""
+    from discreet.regression.model_files import load
+
+    found: Any = load(file)
+    return str(found.result())

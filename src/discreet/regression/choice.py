@@ -1,0 +1,226 @@
+"""Which method fits a table and a budget: a rule in public facts, measured in experiments/results/front-door.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet import _checks
+from discreet.descent.calibration import automatic_selection
+from discreet.descent.row_grid import RowGrid
+from discreet.errors import IncompatiblePlan
+from discreet.privacy.adjacency import Replace
+from discreet.privacy.budgets import Approx, Pure
+
+if TYPE_CHECKING:
+    from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.budgets import Budget
+
+METHODS = ("auto", "moments", "descent", "threshold", "peel", "perturbation", "sample")
+LOSSES = ("squared", "logistic", "poisson")
+_NAMES = {"squared": "linear", "logistic": "logistic", "poisson": "Poisson"}
+# Beyond so many coefficients a Gram matrix takes too much time: its eigenvectors, and products with all rows. Its noise
+# is no reason: what it hides is not whitened, and the steps are then plain noisy ones.
+MOST_WHITENED = 2000
+# What a pure budget is worth: n * epsilon over c * p**2, c = 2 (Replace) or 1 (AddRemove), p parameters. Steps share an
+# epsilon by number, one Gram matrix or one objective does not, so that these win where nothing else is left to lose.
+_MOMENTS_ABOVE, _PERTURBATION_ABOVE = 1000.0, 40.0
+# The sampler's work grows exponentially with the number of parameters.
+MOST_SAMPLED = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFacts:
+    """What the rule reads; nothing else is known of a table before a charge.
+
+    Parameters
+    ----------
+    loss : {"squared", "logistic", "poisson"}
+        What is minimized.
+    n_rows : int
+        Rows under Replace, expected ones under AddRemove.
+    n_columns : int
+        Coefficients, without the intercept.
+    intercept : bool
+        Whether there is one.
+    budget, adjacency
+        The promise.
+    bounded : bool
+        Whether every column has bounds; otherwise rows have a norm.
+    sparse : bool
+        Whether the rows are stored without their zeros.
+    n_models : int
+        One, or one a class where there are more than two.
+    weighted : bool
+        Whether rows have weights.
+    sparsity : int or None
+        How many coefficients are wanted.
+    row_norm, entry_bound : float
+        Of rows that have a norm.
+    """
+
+    loss: str
+    n_rows: int
+    n_columns: int
+    intercept: bool
+    budget: Budget
+    adjacency: Adjacency
+    bounded: bool
+    sparse: bool = False
+    n_models: int = 1
+    weighted: bool = False
+    sparsity: int | None = None
+    row_norm: float = 1.0
+    entry_bound: float | None = None
+
+    @property
+    def n_parameters(self) -> int:
+        """Coefficients, the intercept's included."""
+        return self.n_columns + self.intercept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A method and why, in one line.
+
+    Parameters
+    ----------
+    method : str
+        The method.
+    reason : str
+        Why.
+    """
+
+    method: str
+    reason: str
+
+
+def choose(method: str, facts: PublicFacts) -> Choice:
+    """Return the method that was asked for, or that the rule picks.
+
+    Parameters
+    ----------
+    method : {"auto", "moments", "descent", "threshold", "peel", "perturbation", "sample"}
+        As the estimators take it.
+    facts : PublicFacts
+        What is public.
+
+    Raises
+    ------
+    IncompatiblePlan
+        If the method that was asked for has no such release, or no method has; says which would do.
+    """
+    name = _checks.one_of(method, "method", METHODS)
+    if name == "auto":
+        return _automatic(facts)
+    refusal = why_not(name, facts)
+    if refusal is not None:
+        raise IncompatiblePlan(f'`method` "{name}" {refusal}')
+    return Choice(method=name, reason=f"{name}, for `method` asks for it.")
+
+
+def why_not(method: str, facts: PublicFacts) -> str | None:
+    """Return why a method has no release for these facts, None where it has."""
+    pure, loss = isinstance(facts.budget, Pure), facts.loss
+    zero_delta = isinstance(facts.budget, Approx) and facts.budget.delta == 0
+    gaussian = f"has Gaussian noise, which has no price in {facts.budget!r}. "
+    refusals = (
+        (
+            method != "descent" and facts.weighted,
+            'does not take weights, whose sensitivity is proved for method="descent" alone. Leave the weights out.',
+        ),
+        (
+            method in {"moments", "descent", "sample"} and not facts.bounded,
+            "needs bounds of every column. Declare `x_bounds` or a `schema`, or use another method.",
+        ),
+        (
+            method in {"moments", "perturbation", "sample"} and loss == "poisson",
+            'is not offered for counts. Use method="descent".',
+        ),
+        (
+            method == "perturbation" and loss != "logistic",
+            'is offered for labels alone. Use method="descent" or "moments".',
+        ),
+        (
+            method == "perturbation" and not isinstance(facts.budget, (Pure, Approx)),
+            f"perturbs an objective, which has a price in Pure and Approx; found {facts.budget!r}.",
+        ),
+        (
+            method in {"moments", "sample"} and facts.n_models > 1,
+            'is offered for two classes. Use method="descent".',
+        ),
+        (
+            method in {"threshold", "peel"} and (pure or zero_delta),
+            gaussian + "Use Approx with a delta, Zcdp or Gdp.",
+        ),
+        (method == "descent" and zero_delta, gaussian + "Use Pure(epsilon=...)."),
+        (
+            method == "sample" and not isinstance(facts.adjacency, Replace),
+            "is offered under Replace(): the number of rows bounds its work.",
+        ),
+        (
+            method == "sample" and facts.n_columns > MOST_SAMPLED,
+            f"is offered for up to {MOST_SAMPLED} coefficients; found {facts.n_columns}.",
+        ),
+    )
+    return next((text for holds, text in refusals if holds), None)
+
+
+def _automatic(facts: PublicFacts) -> Choice:
+    if facts.weighted:
+        refusal = why_not("descent", facts)
+        if refusal is not None:
+            raise IncompatiblePlan(f'Weights are taken by the method "descent" alone, which {refusal}')
+        return Choice(method="descent", reason="descent, for the rows have weights.")
+    if not facts.bounded:
+        return _of_normed(facts)
+    wide = facts.n_parameters > MOST_WHITENED
+    pure = _of_pure(facts) if isinstance(facts.budget, Pure) and not wide else None
+    if pure is not None:
+        return pure
+    if not wide and why_not("descent", facts) is None:
+        return Choice(method="descent", reason="descent, for the table is dense and every column has bounds.")
+    if why_not("threshold", facts) is None:
+        reason = f"a Gram matrix of {facts.n_parameters} columns takes too long" if wide else why_not("descent", facts)
+        return Choice(method="threshold", reason=f"threshold, for {_clause(reason)}.")
+    for method in ("perturbation", "descent", "moments"):
+        if why_not(method, facts) is None:
+            return Choice(method=method, reason=f"{method}, for no other method has a price in {facts.budget!r}.")
+    raise IncompatiblePlan(
+        f"No method fits a {_NAMES[facts.loss]} regression under {facts.budget!r}. "
+        "Use Approx with a delta, Zcdp or Gdp, or let the model have an intercept."
+    )
+
+
+def _of_pure(facts: PublicFacts) -> Choice | None:
+    """Return what is better than a descent in a pure budget, by how much it is worth; None where nothing is."""
+    assert isinstance(facts.budget, Pure)  # noqa: S101  (what is asked for)
+    changed = 2 if isinstance(facts.adjacency, Replace) else 1
+    worth = facts.n_rows * float(facts.budget.epsilon) / (changed * facts.n_parameters**2)
+    told = f"{facts.n_rows} rows and {facts.n_parameters} parameters in a pure budget"
+    if facts.loss == "squared" and worth > _MOMENTS_ABOVE and why_not("moments", facts) is None:
+        return Choice(method="moments", reason=f"moments, for many steps would share it: {told}.")
+    if worth > _PERTURBATION_ABOVE and why_not("perturbation", facts) is None:
+        return Choice(method="perturbation", reason=f"perturbation, for many steps would share it: {told}.")
+    return None
+
+
+def _clause(reason: str | None) -> str:
+    """Return a refusal as a clause: descent is what was refused."""
+    text = str(reason)
+    return text if text.startswith("a Gram") else f"descent {text.partition(':')[0].rstrip('.')}"
+
+
+def _of_normed(facts: PublicFacts) -> Choice:
+    what = "sparse" if facts.sparse else "bounded by a norm alone"
+    if why_not("threshold", facts) is None:
+        n_columns = facts.n_columns
+        sparsity = min(facts.sparsity or n_columns, n_columns)
+        found = automatic_selection(RowGrid(n_columns, facts.row_norm, facts.entry_bound), sparsity)
+        return Choice(method=found, reason=f"{found}, for the rows are {what}.")
+    if why_not("perturbation", facts) is None:
+        return Choice(method="perturbation", reason=f"perturbation, for the rows are {what} and the budget is pure.")
+    raise IncompatiblePlan(
+        f"No method fits a {_NAMES[facts.loss]} regression of rows that are {what} under {facts.budget!r}. "
+        "Use Approx with a delta, Zcdp or Gdp, or declare `x_bounds`."
+    )

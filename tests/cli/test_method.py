@@ -1,0 +1,156 @@
+"""`discreet fit --method` and the comparison of methods in `discreet plan`."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dp
+from discreet.cli.front import predict_by_model, show_model
+from discreet.regression.models import LinearRegression, LogisticRegression
+
+FIT = ["fit", "people.csv", "income ~ age + sex + region", "--schema", "people.toml"]
+
+
+@pytest.mark.parametrize("budget", [["--epsilon", 2], ["--epsilon", 2, "--delta", "1e-6"], ["--rho", 1], ["--mu", 1]])
+def test_auto_says_method_reason_and_cost(folder, discreet, budget):
+    """The front door on a file: what was done, why, what it cost, and the estimates."""
+    code, out, err = discreet(*FIT, "--method", "auto", *budget, "-o", "model.json")
+    assert (code, err) == (0, "")
+    for words in ("Linear regression", "Method: descent, for", "Cost: ", "Intercept", "region[south]"):
+        assert words in out
+    model = LinearRegression.load(folder / "model.json")
+    assert str(model.result()) in out
+    frame = pd.read_csv(folder / "people.csv")
+    assert np.corrcoef(model.predict(frame), frame["income"])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("method", ["moments", "descent", "threshold", "peel", "sample"])
+def test_a_method_is_named(folder, discreet, method):
+    """Each method fits a file by its formula."""
+    code, out, err = discreet(*FIT, "--method", method, "--epsilon", 4, "--delta", "1e-6")
+    assert (code, err) == (0, "")
+    assert f"Method: {method}, for `method` asks for it." in out
+
+
+def test_labels_and_counts(folder, discreet):
+    """--loss logistic takes a flag, --loss poisson a count whose bounds begin at 0."""
+    flags = ["fit", "people.csv", "sex ~ age + income", "--schema", "people.toml", "--loss", "logistic"]
+    code, out, err = discreet(*flags, "--method", "perturbation", "--epsilon", 4)
+    assert (code, err) == (0, "")
+    assert "Logistic regression" in out
+    counts = ["fit", "people.csv", "income ~ age + sex", "--schema", "people.toml", "--loss", "poisson"]
+    code, out, err = discreet(*counts, "--method", "auto", "--mu", 1)
+    assert (code, err) == (0, "")
+    assert "Poisson regression" in out
+
+
+def test_a_ledger_pays_and_a_report_is_written(folder, discreet):
+    """One fit is one entry; the report says method and reason."""
+    arguments = ["--method", "auto", "--mu", 1, "--ledger", "book.db", "--total-mu", 2, "--report", "page.html"]
+    code, _, err = discreet(*FIT, *arguments)
+    assert (code, err) == (0, "")
+    assert "descent" in (folder / "page.html").read_text()
+    code, out, _ = discreet("ledger", "book.db")
+    assert code == 0
+    assert "gradient of the squared loss" in out
+    code, _, err = discreet(*FIT, *arguments[:-2], "--mu", 5)
+    assert code == 3
+
+
+def test_add_remove_needs_an_expected_number_of_rows(folder, discreet):
+    """Where n is private it is a public guess of it by which sums are divided."""
+    bounds = ["--bounds", "income=0,100", "--bounds", "age=18,90", "--adjacency", "add-remove", "--mu", 1]
+    fit = ["fit", "people.csv", "income ~ age", *bounds, "--method", "auto"]
+    code, _, err = discreet(*fit)
+    assert code == 1
+    assert "expected_rows" in err
+    code, out, err = discreet(*fit, "--expected-rows", 2000)
+    assert (code, err) == (0, "")
+    assert "AddRemove()" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*FIT, "--mu", 1, "--method", "magic"], "--method must be one of"),
+        ([*FIT, "--method", "auto"], "needs a budget"),
+        ([*FIT, "--mu", 1, "--loss", "poisson"], "needs --method"),
+        ([*FIT, "--mu", 1, "--loss", "magic"], "--loss must be"),
+        ([*FIT, "--mu", 1, "--method", "auto", "--mechanism", "gaussian"], "law of the noise"),
+        ([*FIT, "--mu", 1, "--method", "auto", "--loss", "logistic", "--radius", 2], "--radius belongs"),
+        ([*FIT, "--mu", 1, "--expected-rows", 5], "belongs to --sparse"),
+        (["fit", "people.csv", "income ~ age", "--bounds", "income=0,100", "--bounds", "age=18,90", "--mu", 1,
+          "--method", "auto"], "Say who are neighbours"),
+        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "auto"], "--method does not belong to --sparse"),
+        (["plan", "income ~ age", "--schema", "people.toml", "--rows", 9, "--mu", 1, "--loss", "magic"], "--loss must"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_one_line(folder, discreet, arguments, message):
+    """What does not go together is refused with code 2 before anything is read."""
+    code, out, err = discreet(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_release_has_its_method_already(folder, discreet):
+    """A fit from a release is by moments."""
+    code, *_ = discreet("release", "people.csv", "--schema", "people.toml", "--mu", 1, "-o", "m.json")
+    assert code == 0
+    code, _, err = discreet("fit", "m.json", "income ~ age", "--method", "auto", "--mu", 1, "--schema", "people.toml")
+    assert code == 2
+    assert "is a release already" in err
+
+
+PLAN = ["plan", "income ~ age + sex", "--schema", "people.toml", "--rows", 50_000]
+
+
+def test_a_plan_compares_methods(folder, discreet):
+    """Each method with a price in the budget, the noise that is expected, and what auto would take."""
+    code, out, err = discreet(*PLAN, "--epsilon", 1, "--delta", "1e-6")
+    assert (code, err) == (0, "")
+    for words in ("noise in a prediction", "descent", "moments", "threshold", "`--method auto` would take descent"):
+        assert words in out
+    code, out, _ = discreet(*PLAN, "--mu", 1, "--json")
+    methods = json.loads(out)["methods"]
+    assert methods["auto"] == "descent"
+    assert {found["method"] for found in methods["methods"]} == {"descent", "moments", "threshold", "peel", "sample"}
+
+
+@pytest.mark.parametrize(("loss", "formula"), [("logistic", "region ~ age + sex"), ("poisson", "income ~ age + sex")])
+def test_a_plan_for_labels_and_counts(folder, discreet, loss, formula):
+    """Methods alone: no law of a Gram matrix has standard errors for them."""
+    arguments = ["plan", formula, "--schema", "people.toml", "--rows", 50_000, "--epsilon", 1, "--loss", loss]
+    code, out, err = discreet(*arguments)
+    assert (code, err) == (0, "")
+    assert "descent" in out
+    code, out, _ = discreet(*arguments, "--json")
+    assert code == 0
+    assert json.loads(out)["auto"] in {"descent", "perturbation"}
+    code, _, err = discreet(*arguments, "--report", "page.html")
+    assert code == 2
+
+
+def test_a_saved_model_predicts_and_shows_itself(folder, discreet):
+    """Numbers; a row that lacks a dropped cell is an empty line; labels are quoted where they must be."""
+    code, *_ = discreet(*FIT, "--method", "auto", "--mu", 1, "-o", "model.json")
+    assert code == 0
+    head, *lines = predict_by_model(folder / "model.json", folder / "people.csv")
+    assert head == "prediction"
+    assert len(lines) == 2000
+    assert 0 < float(lines[0]) < 100
+    assert "Method: descent" in show_model(folder / "model.json")
+    flags = ["fit", "people.csv", "sex ~ age + income", "--schema", "people.toml", "--loss", "logistic"]
+    code, *_ = discreet(*flags, "--method", "auto", "--mu", 1, "-o", "labels.json")
+    assert code == 0
+    assert all(0 < float(line) < 1 for line in predict_by_model(folder / "labels.json", folder / "people.csv")[1:])
+    frame = pd.read_csv(folder / "people.csv")
+    schema = dp.Schema.from_toml(folder / "people.toml")
+    kinds = np.array(["low", "mid, or so", "top"])[np.digitize(frame["income"], [40, 60])]
+    model = LogisticRegression(
+        budget=dp.Gdp(mu=1), adjacency=dp.Replace(), schema=schema, classes=("low", "mid, or so", "top")
+    ).fit(frame[["age", "sex"]], kinds)
+    model.save(folder / "kinds.json")
+    found = predict_by_model(folder / "kinds.json", folder / "people.csv")
+    assert set(found[1:]) <= {"low", '"mid, or so"', "top"}
