@@ -279,7 +279,8 @@ def null_risk(case: Case) -> float:
     best = best_without_privacy(case.loss, A, case.y)
     constant = np.zeros(A.shape[1])
     mean = case.y.mean()
-    constant[0] = {"squared": mean, "logistic": np.log(mean / (1 - mean)), "poisson": np.log(mean)}[case.loss]
+    links = {"squared": lambda m: m, "logistic": lambda m: np.log(m / (1 - m)), "poisson": np.log}
+    constant[0] = links[case.loss](mean)
     width = (case.bounds[1] - case.bounds[0]) / 2 if case.loss == "squared" else 1.0
     gap = losses(case.loss, A @ constant, case.y) - losses(case.loss, A @ best, case.y)
     return float(np.mean(gap)) / width**2

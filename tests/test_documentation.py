@@ -42,7 +42,7 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
     (tmp_path / "words.svm.gz").write_bytes(gzip.compress(words.encode()))
     blocks = re.findall(r"```\n(discreet .*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
-    assert len(lines) == 7
+    assert len(lines) == 8
     for line in lines:
         assert main(shlex.split(line, comments=True)[1:]) == 0, capsys.readouterr().err
 

@@ -28,6 +28,7 @@ def test_a_claim_of_next_to_nothing_cannot_be_convicted():
     """Where the curve allows everything no number of runs will do."""
     assert runs_needed(Approx(epsilon=1, delta="999/1000").tradeoff(), excess=2.0, **OPTIONS) is not None
     assert runs_needed(Pure(epsilon=600).tradeoff(), excess=2.0, **OPTIONS) is None
+    assert runs_needed(Pure(epsilon=60).tradeoff(), excess=2.0, **OPTIONS) is None
     assert runs_needed(PiecewiseLinear([(0, 0), (1, 0)]), excess=2.0, **OPTIONS) is None
 
 

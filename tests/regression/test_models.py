@@ -34,7 +34,7 @@ def test_auto_fits_in_every_currency_and_says_which_method_and_why(make, budget,
     model = make(budget=budget, adjacency=adjacency, **expected)
     ledger = seeded(model)
     model.fit(X, target_of(make, targets), ledger=ledger)
-    objective = make is logistic and isinstance(budget, dp.Pure)
+    objective = make is logistic and isinstance(budget, dp.Pure) and not adjacency.size_is_public
     assert model.method_ == ("perturbation" if objective else "descent")
     assert model.reason_.startswith(f"{model.method_}, for ")
     assert "\n" not in model.reason_

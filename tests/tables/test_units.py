@@ -669,7 +669,8 @@ def test_sem_01_the_command_protects_persons(tmp_path, capsys):
     assert main(["release", *at, "--terms", "x + y", "-o", str(tmp_path / "m.json"), *book[:2]]) == 0
     assert dp.Ledger.open(tmp_path / "l").adjacency == dp.Replace("person")
     assert main(["plan", "y ~ x", "--rows", "500", *at[1:]]) == 0
-    capsys.readouterr()
+    assert main(["plan", "c ~ x", "--rows", "500", "--loss", "logistic", *at[1:]]) == 1
+    assert "--loss logistic protects single rows" in capsys.readouterr().err
     assert main(["sample", at[0], "median", "x", *at[1:]]) != 0
     assert "protects single rows" in capsys.readouterr().err
 

@@ -62,6 +62,7 @@ def plan(
     """Forecast standard errors for every law of noise, and compare methods; reads no data and spends nothing."""
     from discreet.functional.forecast import forecast
     from discreet.functional.moments import Moments
+    from discreet.tables.units import refuse_unit
 
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
     released = None
@@ -81,7 +82,9 @@ def plan(
         return forecast(formula, facts, n_rows=n_rows, budget=budget, **given)
 
     comparison = None
-    # The front door's methods protect single rows.
+    # Only the functional mechanism protects units of several rows.
+    if loss != "squared" and facts is not None:
+        refuse_unit(facts, f"--loss {loss}")
     if released is None and facts is not None and facts.unit is None:
         comparison = _comparison(formula, facts, loss, budget, rows, given)
     if loss != "squared":

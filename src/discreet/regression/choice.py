@@ -22,9 +22,9 @@ _NAMES = {"squared": "linear", "logistic": "logistic", "poisson": "Poisson"}
 # Beyond so many coefficients a Gram matrix takes too much time: its eigenvectors, and products with all rows. Its noise
 # is no reason: what it hides is not whitened, and the steps are then plain noisy ones.
 MOST_WHITENED = 2000
-# What a pure budget is worth: n * epsilon over c * p**2, c = 2 (Replace) or 1 (AddRemove), p parameters. Steps share an
-# epsilon by number, one Gram matrix or one objective does not, so that these win where nothing else is left to lose.
-_MOMENTS_ABOVE, _PERTURBATION_ABOVE = 1000.0, 40.0
+# What a pure budget is worth: n * epsilon / c, c = 2 (Replace) or 1 (AddRemove). Steps share an epsilon by number, one
+# Gram matrix or one objective does not: they win where it is more than this many times p**2, or p, for p parameters.
+_MOMENTS_ABOVE, _PERTURBATION_ABOVE = 1000.0, 500.0
 # The sampler's work grows exponentially with the number of parameters.
 MOST_SAMPLED = 5
 
@@ -196,11 +196,11 @@ def _of_pure(facts: PublicFacts) -> Choice | None:
     """Return what is better than a descent in a pure budget, by how much it is worth; None where nothing is."""
     assert isinstance(facts.budget, Pure)  # noqa: S101  (what is asked for)
     changed = 2 if isinstance(facts.adjacency, Replace) else 1
-    worth = facts.n_rows * float(facts.budget.epsilon) / (changed * facts.n_parameters**2)
-    told = f"{facts.n_rows} rows and {facts.n_parameters} parameters in a pure budget"
-    if facts.loss == "squared" and worth > _MOMENTS_ABOVE and why_not("moments", facts) is None:
+    worth, p = facts.n_rows * float(facts.budget.epsilon) / changed, facts.n_parameters
+    told = f"{facts.n_rows} rows and {p} parameters in a pure budget"
+    if facts.loss == "squared" and worth > _MOMENTS_ABOVE * p**2 and why_not("moments", facts) is None:
         return Choice(method="moments", reason=f"moments, for many steps would share it: {told}.")
-    if worth > _PERTURBATION_ABOVE and why_not("perturbation", facts) is None:
+    if worth > _PERTURBATION_ABOVE * p and why_not("perturbation", facts) is None:
         return Choice(method="perturbation", reason=f"perturbation, for many steps would share it: {told}.")
     return None
 
