@@ -143,6 +143,16 @@ def estimators():
         "functional logistic": (
             dp.FunctionalLogisticRegression(budget=dp.Pure(epsilon=1), classes=[0, 1], **bounds), X, labels
         ),
+        "front door, linear": (
+            dp.LinearRegression(budget=dp.Gdp(mu=1), y_bounds=dp.Interval(0, 10_000), **bounds), X, y
+        ),
+        "front door, labels": (dp.LogisticRegression(budget=dp.Gdp(mu=1), classes=[0, 1], **bounds), X, labels),
+        "front door, counts": (
+            dp.PoissonRegression(budget=dp.Gdp(mu=1), y_bounds=dp.Interval(0, 10_000), **bounds), X, y
+        ),
+        "K-norm gradient": (
+            dp.KNormGradientLogisticRegression(budget=dp.Pure(epsilon=1), classes=[0, 1], **bounds), X, labels
+        ),
         "sparse linear": (
             dp.SparseLinearRegression(sparsity=1, y_bounds=dp.Interval(0, 10_000), entry_bound=1, **sparse), X, y
         ),

@@ -78,7 +78,7 @@ def test_add_remove_needs_an_expected_number_of_rows(folder, discreet):
         ([*FIT, "--method", "auto"], "needs a budget"),
         ([*FIT, "--mu", 1, "--loss", "poisson"], "needs --method"),
         ([*FIT, "--mu", 1, "--loss", "magic"], "--loss must be"),
-        ([*FIT, "--mu", 1, "--method", "auto", "--mechanism", "gaussian"], "law of the noise"),
+        ([*FIT, "--mu", 1, "--method", "auto", "--mechanism", "gaussian"], "which --method decides"),
         ([*FIT, "--mu", 1, "--method", "auto", "--loss", "logistic", "--radius", 2], "--radius belongs"),
         ([*FIT, "--mu", 1, "--expected-rows", 5], "belongs to --sparse"),
         (["fit", "people.csv", "income ~ age", "--bounds", "income=0,100", "--bounds", "age=18,90", "--mu", 1,
@@ -154,3 +154,20 @@ def test_a_saved_model_predicts_and_shows_itself(folder, discreet):
     model.save(folder / "kinds.json")
     found = predict_by_model(folder / "kinds.json", folder / "people.csv")
     assert set(found[1:]) <= {"low", '"mid, or so"', "top"}
+
+
+def test_a_saved_model_is_shown_predicts_and_is_reported(folder, discreet):
+    """The file of a front-door model is read by `show`, `predict` and `report`."""
+    discreet(
+        "fit", "people.csv", "income ~ age + sex", "--schema", "people.toml", "--mu", "5", "--method", "descent",
+        "-o", "model.json",
+    )  # fmt: skip
+    code, out, err = discreet("show", "model.json")
+    assert (code, err) == (0, "")
+    assert "Method: descent" in out
+    code, _, err = discreet("predict", "model.json", "people.csv", "-o", "p.csv")
+    assert (code, err) == (0, "")
+    assert len((folder / "p.csv").read_text().splitlines()) == 2001
+    code, _, err = discreet("report", "model.json", "-o", "r.html")
+    assert (code, err) == (0, "")
+    assert "Linear regression" in (folder / "r.html").read_text()

@@ -29,6 +29,11 @@ def predict(
 
     options.require_file(data, "data file")
     with _files.OutputFile(output) as file:
+        if _files.kind_of(model) == "model":
+            from discreet.cli import front
+
+            file.write("\n".join(front.predict_by_model(model, data)) + "\n")
+            return
         if _files.kind_of(model) == "sparse-model":
             file.write("\n".join(predict_sparse(model, data, zero_based=zero_based)) + "\n")
             return

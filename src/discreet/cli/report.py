@@ -61,6 +61,10 @@ def load_result(file: Path) -> Any:
         from discreet.functional.moments import Moments
 
         return Moments.load(file)
+    if kind == "model":
+        from discreet.regression import model_files as front_files
+
+        return front_files.load(file)
     if kind == "sparse-model":
         from discreet.descent import model_files
 

@@ -36,6 +36,10 @@ def _text(file: Path, content: dict[str, Any]) -> str:
         from discreet.functional.inference import RegressionResult
 
         return str(RegressionResult.load(file).summary())
+    if content["kind"] == "model":
+        from discreet.cli import front
+
+        return front.show_model(file)
     if content["kind"] == "moments":
         from discreet.functional.moments import Moments
         from discreet.privacy.wording import unit_words
