@@ -23,7 +23,7 @@ import pandas as pd
 import discreet as dp
 from discreet.lattice.coins import Coins
 from discreet.privacy.ledger import Ledger
-from discreet.sampling.knorm_models import KNormGradientLogisticRegression
+from discreet.sampling.k_norm_models import KNormGradientLogisticRegression
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -178,6 +178,8 @@ def write(kinds: dict[str, dict[str, float]]) -> None:
     ):
         if rival in kinds:
             print(compared(kinds[mine], kinds[rival], mine, rival, keys))
+    print("\ndiffprivlib's law is ours but for ties. OpenDP permutes and flips, which on a coarse grid is a little")
+    print("sharper in Pure than the exponential mechanism that we draw from.")
 
 
 def compared(mine: dict[str, float], rival: dict[str, float], name: str, other: str, keys: list[str]) -> str:

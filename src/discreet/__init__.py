@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     from discreet.sampling.common_envelopes import Posterior as Posterior
     from discreet.sampling.common_envelopes import SyntheticData as SyntheticData
     from discreet.sampling.concave import StronglyConcave as StronglyConcave
+    from discreet.sampling.k_norm_models import KNormGradientLinearRegression as KNormGradientLinearRegression
+    from discreet.sampling.k_norm_models import KNormGradientLogisticRegression as KNormGradientLogisticRegression
     from discreet.sampling.k_norm_targets import KNormGradient as KNormGradient
-    from discreet.sampling.knorm_models import KNormGradientLinearRegression as KNormGradientLinearRegression
-    from discreet.sampling.knorm_models import KNormGradientLogisticRegression as KNormGradientLogisticRegression
     from discreet.sampling.lipschitz import GaussianBase as GaussianBase
     from discreet.sampling.lipschitz import Lipschitz as Lipschitz
     from discreet.sampling.log_concave import LogConcave as LogConcave
@@ -121,8 +121,8 @@ _HOMES = {
     "InvalidData": "errors",
     "InvalidFormula": "errors",
     "KNormGradient": "sampling.k_norm_targets",
-    "KNormGradientLinearRegression": "sampling.knorm_models",
-    "KNormGradientLogisticRegression": "sampling.knorm_models",
+    "KNormGradientLinearRegression": "sampling.k_norm_models",
+    "KNormGradientLogisticRegression": "sampling.k_norm_models",
     "KNormGradientQuantileRegression": "sampling.quantile_models",
     "Ledger": "privacy.ledger",
     "LedgerUnusable": "errors",

@@ -13,7 +13,7 @@ from discreet.lattice.bounds import Interval
 from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.knorm_events import KNormGradientEvent
+from discreet.privacy.k_norm_events import KNormGradientEvent
 from discreet.privacy.sampling_events import Runtime, SamplingEvent
 from discreet.sampling.gradient_rows import GradientSum
 from discreet.sampling.k_norm_targets import KNormGradient, plan_k_norm

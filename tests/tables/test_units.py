@@ -26,7 +26,7 @@ from discreet.privacy.events import GaussianEvent, event_from_json
 from discreet.privacy.products import group_curve
 from discreet.regression.models import LinearRegression
 from discreet.report.page import report_html
-from discreet.sampling.knorm_models import KNormGradientLogisticRegression
+from discreet.sampling.k_norm_models import KNormGradientLogisticRegression
 from discreet.sampling.pca import PrivatePCA
 from discreet.sampling.quantile_models import KNormGradientQuantileRegression
 from discreet.sampling.quantile_release import median

@@ -21,8 +21,8 @@ from discreet.sampling.bases import Uniform
 from discreet.sampling.bingham import Bingham
 from discreet.sampling.candidates import FiniteCandidates
 from discreet.sampling.common_envelopes import Posterior
+from discreet.sampling.k_norm_models import KNormGradientLinearRegression, KNormGradientLogisticRegression
 from discreet.sampling.k_norm_targets import KNormGradient
-from discreet.sampling.knorm_models import KNormGradientLinearRegression, KNormGradientLogisticRegression
 from discreet.sampling.lipschitz import Lipschitz
 from discreet.sampling.mechanisms import plan_choice
 from discreet.sampling.pca import PrivatePCA

@@ -43,7 +43,7 @@ _MODULES = {
     "repeated": "repeated_events",
     "private-search": "search_events",
     "rejection-sampling": "sampling_events",
-    "k-norm-gradient": "knorm_events",
+    "k-norm-gradient": "k_norm_events",
     "principal-components": "components_events",
     "preconditioned-descent": "preconditioned_events",
     "exponential-choice": "sampling_events",

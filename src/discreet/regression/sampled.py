@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.privacy.release import release
 from discreet.sampling.gradient_losses import LogCoshLoss, LogisticLoss
+from discreet.sampling.k_norm_estimator import default_ridge
 from discreet.sampling.k_norm_gradient import GradientTarget
 from discreet.sampling.k_norm_targets import plan_k_norm
-from discreet.sampling.knorm_estimator import default_ridge
 from discreet.sampling.model_rows import CodedRows, LayoutRows
 from discreet.sampling.policies import CoolDown
 

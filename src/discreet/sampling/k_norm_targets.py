@@ -12,7 +12,7 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidData
 from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
 from discreet.privacy.budgets import Approx, Budget, Pure
-from discreet.privacy.knorm_events import KNormGradientEvent
+from discreet.privacy.k_norm_events import KNormGradientEvent
 from discreet.sampling.displacements import KNormDisplacements
 from discreet.sampling.gradient_losses import HuberLoss, LogCoshLoss, LogisticLoss
 from discreet.sampling.gradient_rows import NormedRows

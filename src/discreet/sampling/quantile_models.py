@@ -16,7 +16,7 @@ from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import check_payer, release
 from discreet.sampling.grids import MOST_DIMENSIONS
-from discreet.sampling.knorm_estimator import KNormEstimator, Staged
+from discreet.sampling.k_norm_estimator import KNormEstimator, Staged
 from discreet.sampling.mechanisms import Draw, plan_choice
 from discreet.sampling.model_rows import LayoutRows
 from discreet.sampling.quantile_regression import MOST_WORK, QuantileRegressionTarget, default_points

@@ -10,7 +10,7 @@ from discreet.errors import InvalidArgument
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.events import event_from_json
-from discreet.privacy.knorm_events import KNormGradientEvent
+from discreet.privacy.k_norm_events import KNormGradientEvent
 from discreet.privacy.sampling_events import SamplingEvent
 
 FIELDS = {

@@ -14,8 +14,8 @@ from discreet.errors import InvalidData, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.release import check_payer
 from discreet.sampling.gradient_losses import HuberLoss, LogCoshLoss, LogisticLoss
+from discreet.sampling.k_norm_estimator import KNormEstimator
 from discreet.sampling.k_norm_targets import LOSSES
-from discreet.sampling.knorm_estimator import KNormEstimator
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.arrays import check_rows, check_target
 from discreet.tables.columns import Number
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
-    from discreet.sampling.knorm_estimator import Staged
+    from discreet.sampling.k_norm_estimator import Staged
     from discreet.sampling.policies import Policy
     from discreet.tables.schema import Schema
 

@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
-from discreet.privacy.knorm_events import KNormGradientEvent
-from discreet.sampling.knorm_models import KNormGradientLinearRegression, KNormGradientLogisticRegression
+from discreet.privacy.k_norm_events import KNormGradientEvent
+from discreet.sampling.k_norm_models import KNormGradientLinearRegression, KNormGradientLogisticRegression
 from discreet.sampling.policies import Truncated
 
 # What no private estimator can pass, each with its reason.
