@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import discreet as dp
 from descent import estimators
 from descent.rows_of import planned, sparse_rows
 from discreet.descent.frank_wolfe import plan_frank_wolfe
@@ -88,6 +89,25 @@ def coefficients(**changes):
 def gauged(**changes):
     fields = {"sensitivity": 1, "rate": 1, "half_width": 1, "dimension": 3, "adjacency": Replace(), "statistic": "sum"}
     return KNormEvent(**(fields | {"shape": (2, 2), "budget": Pure(epsilon=2)} | changes))
+
+
+VALUES = np.linspace(0.0, 1.0, 20)
+ROWS = np.random.default_rng(0).normal(size=(20, 3))
+UNIT = Interval(0, 1)
+PURE = Pure(epsilon=1)
+
+
+def k_norm_model(**changes):
+    """Fit a K-norm gradient regression on labels."""
+    declared = {"budget": PURE, "adjacency": Replace(), "x_bounds": Box(lower=-1, upper=1), "classes": [0, 1]} | changes
+    return dp.KNormGradientLogisticRegression(**declared).fit(ROWS, np.arange(20) % 2)
+
+
+def front_model(**changes):
+    """Fit a linear regression of the front door."""
+    declared = {"budget": Gdp(mu=1), "adjacency": Replace(), "x_bounds": Box(lower=-1, upper=1), "y_bounds": UNIT}
+    weights = np.ones(20) if "max_sample_weight" in changes else None
+    return dp.LinearRegression(**(declared | changes)).fit(ROWS, VALUES, sample_weight=weights)
 
 
 CASES = [
@@ -461,6 +481,62 @@ CASES += [(f"PrivateSearchEvent {name}", _searched(name), name) for name in ("st
 CASES += [
     ("RunLaw stop", lambda bad: RunLaw(name="geometric", stop=bad, most_runs=3), "stop"),
     ("RunLaw most_runs", lambda bad: RunLaw(name="geometric", stop=Fraction(1, 2), most_runs=bad), "most_runs"),
+]
+
+
+def drawn(name):
+    """Return a quantile of values with one bad setting."""
+    given = {"q": "1/2", "bounds": UNIT, "budget": PURE, "adjacency": Replace()}
+    return lambda bad: dp.quantile(VALUES, **(given | {name: told(bad)}))
+
+
+def components(name):
+    """Return principal components with one bad setting."""
+    given = {"budget": PURE, "adjacency": Replace(), "row_norm": 1}
+    return lambda bad: dp.PrivatePCA(**(given | {name: told(bad)})).fit(ROWS)
+
+
+def several(bad):
+    """Draw so many medians."""
+    return dp.sample(
+        dp.KNormGradient.quantile("1/2", bounds=UNIT), VALUES, budget=PURE, adjacency=Replace(), n_draws=told(bad)
+    )
+
+
+def told(bad):
+    """Return a bad value that is given: None would mean the default."""
+    return "x" if bad is None else bad
+
+
+CASES += [(f"quantile {name}", drawn(name), name) for name in ("q", "step")]
+CASES += [
+    (f"{policy.__name__} {name}", lambda bad, policy=policy, name=name: policy(**{name: told(bad)}), name)
+    for policy, names in {
+        dp.CoolDown: ("s", "eta"),
+        dp.Truncated: ("delta",),
+        dp.BlockRestart: ("eta",),
+        dp.ConstantAcceptance: ("p0",),
+        dp.Squeeze: ("slack",),
+        dp.Plain: ("thin",),
+    }.items()
+    for name in names
+]
+CASES += [(f"PrivatePCA {name}", components(name), name) for name in ("n_components", "row_norm")]
+CASES += [
+    ("sample n_draws", several, "n_draws"),
+    ("K-norm gradient ridge", lambda bad: k_norm_model(ridge=told(bad)), "ridge"),
+    ("K-norm gradient row_norm", lambda bad: k_norm_model(x_bounds=None, row_norm=told(bad)), "row_norm"),
+    (
+        "Schema rows_per_unit",
+        lambda bad: dp.Schema({"y": dp.Number(0, 1)}, unit="u", rows_per_unit=bad),
+        "rows_per_unit",
+    ),
+    ("LinearRegression rows", lambda bad: front_model(adjacency=AddRemove(), expected_rows=told(bad)), "expected_rows"),
+    ("LinearRegression weight", lambda bad: front_model(max_sample_weight=told(bad)), "max_sample_weight"),
+]
+CASES += [
+    (f"LinearRegression {name}", lambda bad, name=name: front_model(method="descent", **{name: told(bad)}), name)
+    for name in ("n_steps", "step_size", "clip")
 ]
 
 OPTIONAL = {"entry_bound", "row_norm_squared", "block_rows", "r_squared", "largest"}

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from discreet.sampling.common_envelopes import Posterior as Posterior
     from discreet.sampling.common_envelopes import SyntheticData as SyntheticData
     from discreet.sampling.concave import StronglyConcave as StronglyConcave
+    from discreet.sampling.holder import Discretized as Discretized
+    from discreet.sampling.holder import LogHoelder as LogHoelder
     from discreet.sampling.k_norm_models import KNormGradientLinearRegression as KNormGradientLinearRegression
     from discreet.sampling.k_norm_models import KNormGradientLogisticRegression as KNormGradientLogisticRegression
     from discreet.sampling.k_norm_targets import KNormGradient as KNormGradient
@@ -105,6 +107,7 @@ _HOMES = {
     "Custom": "sampling.bases",
     "Date": "tables.columns",
     "DiscreetError": "errors",
+    "Discretized": "sampling.holder",
     "Draw": "sampling.mechanisms",
     "FiniteCandidates": "sampling.candidates",
     "Flag": "tables.columns",
@@ -129,6 +132,7 @@ _HOMES = {
     "LinearRegression": "regression.models",
     "Lipschitz": "sampling.lipschitz",
     "LogConcave": "sampling.log_concave",
+    "LogHoelder": "sampling.holder",
     "LogisticObjective": "functional.logit",
     "LogisticRegression": "regression.models",
     "Moments": "functional.moments",

@@ -381,13 +381,15 @@ def test_a_sure_acceptance_needs_one_proposal():
     assert planned(Sure(), APPROX, Truncated()).event.block == 1
 
 
-def test_choices_have_fixed_work_and_take_no_policy():
-    """Candidates are chosen by Gumbel noise: no runtime, and a scale that no noise has is refused before a charge."""
+def test_choices_have_fixed_work_and_keep_every_policy():
+    """Candidates are chosen by Gumbel noise: any runtime holds; a scale that no noise has is refused."""
     target = FiniteCandidates(
         candidates=[0, 1], utility=lambda points, rows: (points == rows.T).sum(axis=1), change=1, example=[[0]]
     )
-    with pytest.raises(IncompatiblePlan, match="fixed work"):
-        sample(target, [[0]], budget=PURE, adjacency=Replace(), runtime=CoolDown())
+    released = sample(target, [[0]], budget=PURE, adjacency=Replace(), runtime=CoolDown())
+    assert released.event.price == PURE
+    with pytest.raises(InvalidType, match="`runtime`"):
+        sample(target, [[0]], budget=PURE, adjacency=Replace(), runtime="fast")
     with pytest.raises(InvalidArgument, match="2\\*\\*55"):
         sample(target, [[0]], budget=Pure(epsilon="1e-30"), adjacency=Replace())
     assert sample(target, [[0]], budget=Zcdp(rho=1), adjacency=Replace(), n_draws=3).value.points.shape == (3, 1)

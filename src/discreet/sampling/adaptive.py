@@ -36,8 +36,7 @@ from discreet.privacy.outward import exp_down, exp_up, log_up
 from discreet.privacy.release import Release, release
 from discreet.privacy.sampling_events import SamplingEvent, largest_reach, miss
 from discreet.sampling.grids import MOST_CELLS, Cells, GridProposer, GridTarget, envelope_height
-from discreet.sampling.mechanisms import Draw
-from discreet.sampling.mechanisms import _adjacency as settled_adjacency
+from discreet.sampling.mechanisms import Draw, settled_adjacency
 from discreet.sampling.samplers import Counters
 from discreet.sampling.targets import FLOOR
 

@@ -136,7 +136,7 @@ def sample(
     adjacency : Replace or AddRemove, optional
         Which data sets are neighbours; taken from the ledger where one is given.
     runtime : policy, optional
-        How long to run; default `CoolDown()`. Targets with fixed work take none.
+        How long to run; default `CoolDown()`. Targets with fixed work keep any of them and need none.
     ledger : Ledger, optional
         Who pays; None opens one in memory whose total is the budget.
     n_draws : int, default 1
@@ -176,12 +176,12 @@ def sample(
     >>> released.value.point.shape, released.cost
     ((1,), Pure(epsilon=1))
     """
-    relation = _adjacency(ledger, adjacency)
+    relation = settled_adjacency(ledger, adjacency)
     draws = _checks.integer(n_draws, "n_draws", low=1, high=MOST_DRAWS)
     plan: SamplingPlan | ChoicePlan
     if isinstance(target, ExactTarget):
         if runtime is not None:
-            raise IncompatiblePlan(f"{target.name} is drawn with fixed work. Leave `runtime` out.")
+            check_policy(runtime)
         plan = plan_choice(target, budget=budget, adjacency=relation, n_draws=draws)
     elif isinstance(target, Target):
         n_rows = target.count(data) if isinstance(relation, Replace) else None
@@ -193,7 +193,8 @@ def sample(
     return replace(released, notes=(*released.notes, *plan.notes))
 
 
-def _adjacency(ledger: Ledger | None, adjacency: Adjacency | None) -> Adjacency:
+def settled_adjacency(ledger: Ledger | None, adjacency: Adjacency | None) -> Adjacency:
+    """Return the adjacency that is promised: the ledger's where none is given."""
     if ledger is not None and not isinstance(ledger, Ledger):
         raise InvalidType(f"`ledger` must be a Ledger; found {type(ledger).__name__}.")
     if ledger is not None and adjacency is None and ledger.adjacency is not None:

@@ -13,7 +13,7 @@ from discreet.lattice.bounds import Interval
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import Release, release
 from discreet.privacy.sampling_events import ChoiceEvent, largest_reach
-from discreet.sampling.mechanisms import _adjacency as settled_adjacency
+from discreet.sampling.mechanisms import settled_adjacency
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.quantiles import QuantileTarget, Runs, check_quantile, sorted_places, values_of
 from discreet.tables.frame_rows import check_schema
