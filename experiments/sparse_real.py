@@ -297,9 +297,7 @@ def tables(cells: Cells) -> None:
     print(f"# {plain['name']}: {plain['shape']}, {measure_name}, Replace\n")
     command = f"python experiments/sparse_real.py --data {cells.path.stem} --cells {cells.path.name}"
     print(f"Command: `DISCREET_DATA=data {command}` (10 runs a cell, or as the table says), then with `--tables`.")
-    print(
-        "CPU seconds are of one fit; those of two-stage are without its votes, counted once a data set.\n"
-    )
+    print("CPU seconds are of one fit; those of two-stage are without its votes, counted once a data set.\n")
     for name, score in plain["scores"].items():
         print(f"- {name}: {score:.3f}")
     private = {key: cell for key, cell in cells.found.items() if key != ("plain",)}
@@ -311,7 +309,8 @@ def tables(cells: Cells) -> None:
             row = [private.get((name, delta, epsilon)) for epsilon in EPSILONS]
             done = [cell for cell in row if cell and "scores" in cell]
             runs = "/".join(str(n) for n in sorted({len(cell["scores"]) for cell in done}))
-            seconds = f"{np.mean([cell['seconds'] for cell in done]):.1f}" if done else ""
+            timed = [cell["seconds"] for cell in done if cell["seconds"]]
+            seconds = f"{np.mean(timed):.1f}" if timed else ""
             said = [", ".join(f"{k} {v:g}" for k, v in cell["settings"].items()) for cell in done]
             chosen = "; ".join(dict.fromkeys(said))
             print(f"| {name} | " + " | ".join(map(_cell, row)) + f" | {runs} | {seconds} | {chosen} |")
