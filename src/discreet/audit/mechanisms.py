@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from discreet.audit.cases import Entry
 
 # One line a family: its module, and the tuple of its entries. Pillars are imported when somebody asks.
-_FAMILIES = {"noise_cases": "NOISE", "gram_cases": "GRAM", "descent_cases": "DESCENT"}
+_FAMILIES = {
+    "noise_cases": "NOISE",
+    "gram_cases": "GRAM",
+    "descent_cases": "DESCENT",
+    "preconditioned_cases": "PRECONDITIONED",
+    "sampling_cases": "SAMPLING",
+}
 
 
 def registry() -> dict[str, Entry]:

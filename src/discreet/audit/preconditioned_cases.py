@@ -6,6 +6,7 @@ where residuals are clipped far below it, every step's sums by all that they can
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ def _tables(loss: str, adjacency: Adjacency) -> tuple[Table, Table]:
     low, high = _LIMITS[loss]
     rest = zeros(_N_REST, 1, target=(low + high) / 2)
     if loss == "logistic":
-        rest = Table(rest.X, np.arange(_N_REST) % 2.0)
+        rest = Table(rest.X, np.arange(_N_REST, dtype=np.float64) % 2)
     return sign_flip(adjacency, rest, np.ones(1), (low, high))
 
 
@@ -54,7 +55,7 @@ def _descent(
     layout = array_layout(("a",), _BOX, Interval(*_LIMITS[loss]), intercept=False)
     settings = Settings(
         n_rows=_N_REST + 1,
-        gram_share="1/2",
+        gram_share=Fraction(1, 2),
         count_share=count_share,
         clip_target=1.0 if count_share else 0.0,
         clip=_CLIP,
@@ -88,27 +89,29 @@ PRECONDITIONED = (
         name="preconditioned, squared, pure",
         make=partial(_descent, n_steps=2),
         budget=Pure(epsilon=2),
-        n_runs=3000,
-        tells=3,
+        tells=4,
+        n_runs=2000,
     ),
     Entry(
         name="preconditioned, squared, add-remove",
         make=partial(_descent, adjacency=_ADD_REMOVE, n_steps=2, count_share="1/10"),
         budget=_APPROX,
         n_runs=2000,
+        tells=4,
     ),
     Entry(
         name="preconditioned, logistic, Gaussian",
         make=partial(_descent, loss="logistic", n_steps=2),
         budget=Zcdp(rho=1),
         n_runs=2000,
+        tells=3,
     ),
     Entry(
         name="preconditioned, logistic, pure",
         make=partial(_descent, loss="logistic"),
         budget=Pure(epsilon=2),
-        n_runs=3000,
-        tells=3,
+        n_runs=2000,
+        tells=4,
     ),
     Entry(
         name="preconditioned, Poisson, Gaussian",
@@ -121,7 +124,7 @@ PRECONDITIONED = (
         make=partial(_front, kind=LinearRegression, loss="squared"),
         budget=Gdp(mu=1),
         covers=("LinearRegression",),
-        n_runs=1000,
+        n_runs=1500,
     ),
     Entry(
         name="LogisticRegression",
@@ -129,6 +132,7 @@ PRECONDITIONED = (
         budget=Pure(epsilon=2),
         covers=("LogisticRegression",),
         n_runs=1000,
+        tells=4,
     ),
     Entry(
         name="PoissonRegression",
@@ -136,5 +140,6 @@ PRECONDITIONED = (
         budget=Zcdp(rho=1),
         covers=("PoissonRegression",),
         n_runs=1000,
+        tells=3,
     ),
 )

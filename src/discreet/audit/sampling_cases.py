@@ -16,7 +16,7 @@ from discreet.audit.cases import Entry, Setup, of_fit, of_plan
 from discreet.audit.neighbours import Table, one_record_apart, sign_flip, zeros
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import AddRemove, Replace
-from discreet.privacy.budgets import Approx, Gdp, Pure
+from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.sampling.bases import Uniform
 from discreet.sampling.bingham import Bingham
 from discreet.sampling.candidates import FiniteCandidates
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _REPLACE = Replace()
 # A tenth of all blocks fail, or nearly, and half of all waits go on: counts vary, and would tell if they could.
 _EAGER = CoolDown(eta="1/10", s="1/2")
+_BOX = Box(lower=-1, upper=1)
 _N_CANDIDATES = 8
 # One answer has the share 1 / _SPIKE of the domain, on either side of 0.
 _SPIKE = 4
@@ -156,8 +157,8 @@ def _gradient(budget: Any, *, logistic: bool) -> Setup:
     else:
         target = KNormGradient.linear(n_columns=1, row_norm=1.0, y_bounds=(-8, 8), clip=0.5, ridge=_RIDGE)
         limits = (-8.0, 8.0)
-    tables = sign_flip(_REPLACE, zeros(1, 1), np.ones(1), limits)
-    return _jointly(target, *((table.X, table.y) for table in tables), budget, policy=_EAGER)
+    first, second = sign_flip(_REPLACE, zeros(1, 1), np.ones(1), limits)
+    return _jointly(target, (first.X, first.y), (second.X, second.y), budget, policy=_EAGER)
 
 
 def _quantile(budget: Any, *, q: str, adjacency: Adjacency) -> Setup:
@@ -207,7 +208,16 @@ def _estimator(budget: Any, *, kind: Any, limits: tuple[float, float] = (-8.0, 8
     return Setup(of_fit(kind(**declared, **target), _read), *sign_flip(_REPLACE, rest, np.ones(1), limits), budget)
 
 
-_BOX = Box(lower=-1, upper=1)
+def _quantile_regression(budget: Any) -> Setup:
+    bounds = Interval(-1, 1)
+    model = KNormGradientQuantileRegression(
+        budget=budget, adjacency=_REPLACE, x_bounds=_BOX, y_bounds=bounds, grid_points=17, fit_intercept=False
+    )
+    # As for a quantile: slopes below the middle of the lower half get worse, all others better.
+    rest = Table(np.ones((1, 1)), np.array([bounds.lower / 2]))
+    return Setup(of_fit(model, _read), *sign_flip(_REPLACE, rest, np.ones(1), (bounds.upper, bounds.lower)), budget)
+
+
 _APPROX = Approx(epsilon=2, delta="1/20")
 
 SAMPLING = (
@@ -217,6 +227,7 @@ SAMPLING = (
         budget=Pure(epsilon=2),
         covers=("sample",),
         n_runs=8000,
+        tells=3,
     ),
     Entry(
         name="sample, slopes, truncated",
@@ -224,14 +235,19 @@ SAMPLING = (
         budget=_APPROX,
         covers=("sample",),
         n_runs=8000,
+        tells=3,
     ),
     Entry(name="sample, candidates", make=_finite, budget=Pure(epsilon=2), covers=("sample",), n_runs=8000),
     Entry(name="posterior draw", make=_posterior, budget=Pure(epsilon=2), covers=("posterior_draw",), n_runs=8000),
-    Entry(name="K-norm gradient, mean", make=_mean, budget=Pure(epsilon=2), n_runs=8000),
+    Entry(name="KNG, mean", make=_mean, budget=Pure(epsilon=2), n_runs=8000),
     Entry(
-        name="K-norm gradient, logistic", make=partial(_gradient, logistic=True), budget=Pure(epsilon=2), n_runs=8000
+        name="KNG, logistic",
+        make=partial(_gradient, logistic=True),
+        budget=Pure(epsilon=2),
+        n_runs=8000,
+        tells=3,
     ),
-    Entry(name="K-norm gradient, linear", make=partial(_gradient, logistic=False), budget=Pure(epsilon=2), n_runs=8000),
+    Entry(name="KNG, linear", make=partial(_gradient, logistic=False), budget=Pure(epsilon=2), n_runs=8000),
     Entry(
         name="quantile",
         make=partial(_quantile, q="1/4", adjacency=_REPLACE),
@@ -251,8 +267,16 @@ SAMPLING = (
         make=partial(_bingham, policy=_EAGER),
         budget=Pure(epsilon=2),
         n_runs=8000,
+        tells=3,
     ),
-    Entry(name="PrivatePCA", make=_pca, budget=Pure(epsilon=2), covers=("PrivatePCA",), n_runs=1000),
+    Entry(
+        name="PrivatePCA",
+        make=_pca,
+        budget=Pure(epsilon=2),
+        covers=("PrivatePCA",),
+        n_runs=1000,
+        tells=4,
+    ),
     Entry(
         name="KNormGradientLogisticRegression",
         make=partial(
@@ -266,19 +290,22 @@ SAMPLING = (
         budget=Pure(epsilon=2),
         covers=("KNormGradientLogisticRegression",),
         n_runs=1000,
+        tells=5,
     ),
     Entry(
         name="KNormGradientLinearRegression",
         make=partial(_estimator, kind=KNormGradientLinearRegression, row_norm=1.0, ridge=_RIDGE, clip=0.5),
-        budget=Gdp(mu=1),
+        budget=Zcdp(rho=1),
         covers=("KNormGradientLinearRegression",),
         n_runs=1000,
+        tells=3,
     ),
     Entry(
         name="KNormGradientQuantileRegression",
-        make=partial(_estimator, kind=KNormGradientQuantileRegression, x_bounds=_BOX, grid_points=9),
+        make=_quantile_regression,
         budget=Pure(epsilon=2),
         covers=("KNormGradientQuantileRegression",),
         n_runs=1000,
+        tells=4,
     ),
 )
