@@ -68,7 +68,8 @@ def test_a_scale_that_is_a_fifth_too_small_is_convicted(claim, needed):
     wrong = int(honest * (1.2 if not isinstance(claim, Zcdp) else 2.0))
     verdict = audit(mechanism, 0, wrong, claim, n_runs=needed, **COINS)
     assert verdict.violated
-    assert "output >" in str(verdict.evidence[0])
+    assert "output" in str(verdict.evidence[0])
+    assert "seen in" in str(verdict.evidence[0])
     assert verdict.violation() > 0
 
 

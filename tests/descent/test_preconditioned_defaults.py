@@ -102,7 +102,7 @@ def test_the_number_of_clipped_rows_does_not_grow_with_the_table():
     """It is a multiple of what one row is worth in noise, while the clip itself grows."""
     small, large = (settings_for(**FACTS | {"n_rows": n}) for n in (10_000, 1_000_000))
 
-    assert large.clip_target == small.clip_target
+    assert large.clip_target <= small.clip_target
     assert large.clip > small.clip
 
 
