@@ -1,8 +1,8 @@
 """Real tables with a few columns beside each other: the default of a preconditioned descent, and hindsight.
 
 Called by `descent_defaults.py --real`, which keeps what was best in hindsight in the file --cells: that does not depend
-on the rule. DISCREET_DATA is the folder of tables of the project's data notes. Every column is scaled by public bounds to
-[-1, 1]; a category has a dummy for every level but its first.
+on the rule. DISCREET_DATA is the folder of tables of the project's data notes. Every column is scaled by public bounds
+to [-1, 1]; a category has a dummy for every level but its first.
 """
 
 from __future__ import annotations
