@@ -8,8 +8,8 @@ The simulated tables have 2,000 to 20,000 rows, 1 to 11 numbers (independent to 
 levels, weak to strong signals, symmetric or skew residuals, clipped targets, rare labels and overdispersed counts. For
 each loss and each size of the whitener's noise the first table has the excess risk of the rule with one setting changed
 over that of the rule itself, a geometric mean over the tables: above 1 the rule is better. The knots at the head of
-`discreet/descent/preconditioned_defaults.py` were moved by hand until little below 1 was left. No real table was used
-for the numbers, but real ones were looked at when the simulated signals were found to be stronger than theirs.
+`discreet/descent/preconditioned_defaults.py` were moved by hand: first on these tables, until little below 1 was left,
+then while the real tables of --real were looked at. What --real prints for `CELLS` is therefore no independent check.
 
 With --real the rule stands beside the best, in hindsight, of a grid of fixed settings without counts of clipped rows,
 chosen on one draw of noise a subsample and scored, as the rule is, on three others. --synthetic is the setting in which

@@ -1,6 +1,6 @@
 """Default settings of a preconditioned descent: a function of public facts alone.
 
-The rule was fitted on simulated tables, and checked on real ones, by experiments/descent_defaults.py; what it measured
+The rule was fitted on simulated tables and adjusted on real ones by experiments/descent_defaults.py; what it measured
 is in experiments/results/descent-defaults.md. No setting changes what is promised.
 """
 
