@@ -10,16 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from discreet import _checks, _files
-from discreet.descent.estimator import INSTEAD, LARGE_DELTA, bounded_rows
+from discreet import _checks
+from discreet.descent.estimator import INSTEAD, LARGE_DELTA
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.functional.neighbours import settle_adjacency
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, check_budget
-from discreet.privacy.release import Release, check_payer, with_labels_read
+from discreet.privacy.release import check_payer, with_labels_read
 from discreet.regression.choice import PublicFacts, choose
 from discreet.regression.declared import (
     BoundedRows,
@@ -29,26 +28,23 @@ from discreet.regression.declared import (
     declare_normed,
     declare_table,
 )
+from discreet.regression.fitted import FittedModel
 from discreet.regression.inference import spread_of
-from discreet.regression.methods import Asked, Fitted, fit_by
+from discreet.regression.methods import Asked, fit_by
 from discreet.regression.weights import class_weights, declared_weights
 from discreet.tables.arguments import says_what_it_lacks
-from discreet.tables.arrays import check_new_matrix, check_new_rows
 from discreet.tables.frame_rows import check_schema
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
-    from discreet.privacy.findings import Finding
     from discreet.privacy.ledger import Ledger
     from discreet.regression.declared import Declared
-    from discreet.regression.results import ModelResult
-    from discreet.tables.design import Design
+    from discreet.regression.methods import Fitted
     from discreet.tables.frame_rows import Target
     from discreet.tables.schema import Schema
 
@@ -73,13 +69,12 @@ _TAKEN = {
 _GIVEN = ("sparsity", "n_steps", "step_size", "clip", "gram_share")
 
 
-class FrontDoor(BaseEstimator, metaclass=ABCMeta):
+class FrontDoor(FittedModel, metaclass=ABCMeta):
     """The steps of a fit; the estimators add what their targets are."""
 
     # Metadata routing hands the ledger on; it is never a constructor argument, for `clone` would copy it.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
     _instead: ClassVar[dict[str, str]] = _INSTEAD
-    _loss: ClassVar[str]
 
     budget: Budget
     adjacency: Adjacency
@@ -323,56 +318,6 @@ class FrontDoor(BaseEstimator, metaclass=ABCMeta):
             )
         raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
 
-    def result(self) -> ModelResult:
-        """Return the model as a table with standard errors and intervals where they are known to be right.
-
-        Guarantee
-        ---------
-        Post-processing of the release: costs nothing.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        from discreet.regression.results import result_of
-
-        check_is_fitted(self)
-        return result_of(self)
-
-    def summary(self) -> ModelResult:
-        """Return what is printed: the method, its reason and cost, estimates and what they may be off by."""
-        return self.result()
-
-    def to_finding(self) -> Finding:
-        """Return what a report says of the model."""
-        return self.result().to_finding()
-
-    def dumps(self) -> str:
-        """Return the text of a model file: strict JSON with the declarations, the release and nothing else."""
-        from sklearn.utils.validation import check_is_fitted
-
-        from discreet.regression.model_files import dumps
-
-        check_is_fitted(self)
-        return dumps(self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that `load` reads."""
-        with _files.OutputFile(path, name="path") as output:
-            output.write(self.dumps())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` wrote; its event is priced anew.
-
-        Raises
-        ------
-        InvalidData
-            If the file is damaged, or holds a model of another kind.
-        """
-        from discreet.regression.model_files import load
-
-        found: Self = load(path, cls)
-        return found
-
     def _take(self, declared: Declared, found: Fitted) -> None:
         """Set the fitted attributes: declarations and the release, nothing else of the rows."""
         self.__dict__.pop("feature_names_in_", None)
@@ -380,10 +325,10 @@ class FrontDoor(BaseEstimator, metaclass=ABCMeta):
         if hasattr(declared.estimator, "feature_names_in_"):
             self.feature_names_in_ = declared.estimator.feature_names_in_
         rows = declared.rows
-        self.design_: Design | None = rows.design if isinstance(rows, BoundedRows) else None
-        self.formula_: str | None = rows.formula if isinstance(rows, BoundedRows) else None
+        self.design_ = rows.design if isinstance(rows, BoundedRows) else None
+        self.formula_ = rows.formula if isinstance(rows, BoundedRows) else None
         self.grid_ = found.grid
-        self.release_: Release[Any] = found.released
+        self.release_ = found.released
         self.coef_names_ = np.array(declared.names, dtype=object)
         self.noise_dominated_ = found.noise_dominated
         self.settings_ = found.settings
@@ -393,34 +338,6 @@ class FrontDoor(BaseEstimator, metaclass=ABCMeta):
         self.take_coefficients(found.coefs, found.constants)
         if declared.classes is not None:
             self.classes_ = declared.classes
-
-    @property
-    def loss(self) -> str:
-        """What is minimized: "squared", "logistic" or "poisson"."""
-        return self._loss
-
-    def take_coefficients(self, coefs: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
-        """Set `coef_` and `intercept_` from one row a model."""
-        self.coef_: NDArray[np.float64] = coefs
-        self.intercept_: Any = constants
-
-    def _margins(self, X: Any) -> NDArray[np.float64]:
-        """Return linear predictors of new rows, shape (n_rows, n_models); NaN where a cell is missing under "drop"."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        coefs, constants = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        if self.grid_ is not None:
-            return np.asarray(bounded_rows(check_new_matrix(self, X), self.grid_) @ coefs.T + constants)
-        if self.design_ is None:
-            return np.asarray(check_new_rows(self, X) @ coefs.T + constants)
-        from discreet.tables.prediction import feature_blocks
-
-        labels = dict(self.design_.written).get("labels") is not None
-        assert self.formula_ is not None  # noqa: S101  (a design has one)
-        read = feature_blocks(X, self.design_.schema, self.formula_, list(self.coef_names_), labels=labels)
-        blocks = [np.where(kept[:, None], features @ coefs.T + constants, np.nan) for features, kept in read]
-        return np.concatenate(blocks) if blocks else np.empty((0, len(coefs)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

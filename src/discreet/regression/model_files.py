@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from discreet.regression.estimator import FrontDoor
+    from discreet.regression.fitted import FittedModel
 
 KIND = "model"
 
 
-def dumps(model: FrontDoor) -> str:
+def dumps(model: FittedModel) -> str:
     """Return a fitted model as JSON.
 
     Raises

@@ -18,7 +18,7 @@ from discreet.tables.declarations import declared_texts
 if TYPE_CHECKING:
     from discreet.functional.sandwich import Uncertainty
     from discreet.privacy.events import Event
-    from discreet.regression.estimator import FrontDoor
+    from discreet.regression.fitted import FittedModel
 
 DASH = "-"
 TITLES = {"squared": "Linear regression", "logistic": "Logistic regression", "poisson": "Poisson regression"}
@@ -205,7 +205,7 @@ class ModelResult:
         return dict(zip(self.params, map(float, values), strict=True))
 
 
-def result_of(model: FrontDoor) -> ModelResult:
+def result_of(model: FittedModel) -> ModelResult:
     """Return the result of a fitted model of the front door."""
     coefs, constants = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     classes = getattr(model, "classes_", None)
