@@ -52,8 +52,8 @@ from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.descent_events import GaussianStepsEvent, SelectedStepsEvent
 from discreet.privacy.envelopes import CommonEnvelope
-from discreet.privacy.events import CoefficientLaplaceEvent, KNormEvent, WishartEvent
 from discreet.privacy.ledger import Ledger
+from discreet.privacy.noise_events import CoefficientLaplaceEvent, KNormEvent, WishartEvent
 from discreet.privacy.perturbation_events import (
     FrankWolfeEvent,
     PerturbedMinimizerEvent,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Budget, Gdp, Pure
-from discreet.privacy.events import Event, GaussianEvent, LaplaceEvent
+from discreet.privacy.events import Event
+from discreet.privacy.noise_events import GaussianEvent, LaplaceEvent
 
 if TYPE_CHECKING:
     from discreet.lattice.coins import Coins

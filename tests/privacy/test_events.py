@@ -1,6 +1,8 @@
 """Events price themselves exactly, keep to their budget, and are written without loss."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +12,8 @@ from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import CoefficientLaplaceEvent, KNormEvent, WishartEvent, event_from_json
+from discreet.privacy.events import event_from_json
+from discreet.privacy.noise_events import CoefficientLaplaceEvent, KNormEvent, WishartEvent
 from privacy.doubles import gaussian, laplace, priced
 
 
@@ -234,3 +237,28 @@ def test_currency_must_be_a_class():
     """A budget in place of its class is refused."""
     with pytest.raises(InvalidType):
         laplace("1/3").cost_in(Pure(epsilon=1))
+
+
+def test_every_kind_is_found_by_a_process_that_imported_none():
+    """A file may name any kind: its module is imported then, and defines it."""
+    code = (
+        "from importlib import import_module; from discreet.privacy import events; assert not events._KINDS; "
+        "[import_module(f'discreet.privacy.{home}') for home in events._MODULES.values()]; "
+        "print(all(events._KINDS[kind].__module__ == f'discreet.privacy.{home}' "
+        "for kind, home in events._MODULES.items()) and events._KINDS.keys() == events._MODULES.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize("event", [laplace(1), gaussian(1), wishart(Replace())], ids=lambda event: event.kind)
+def test_a_ledger_reads_noise_events_without_a_mechanism(event):
+    """A process that imported the registry alone reads them from a file."""
+    code = (
+        "import sys, json; from discreet.privacy.events import event_from_json; "
+        "print(event_from_json(json.load(sys.stdin)).price)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(event.to_json()), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == repr(event.price)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
-from discreet.privacy.events import GaussianEvent, LaplaceEvent, event_from_json
+from discreet.privacy.events import event_from_json
+from discreet.privacy.noise_events import GaussianEvent, LaplaceEvent
 from discreet.privacy.repeated_events import RepeatedEvent, share_of
 
 COMMON = {"adjacency": dp.Replace(), "statistic": "a sum", "shape": (2,)}

@@ -22,7 +22,8 @@ from discreet.functional.gram import plan_gram
 from discreet.functional.moments import release_design
 from discreet.functional.table_rows import TableRows
 from discreet.privacy.adjacency import adjacency_from_name
-from discreet.privacy.events import GaussianEvent, event_from_json
+from discreet.privacy.events import event_from_json
+from discreet.privacy.noise_events import GaussianEvent
 from discreet.privacy.products import group_curve
 from discreet.regression.models import LinearRegression
 from discreet.report.page import report_html

@@ -30,7 +30,7 @@ from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
-from discreet.privacy.events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.noise_events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.functional.repair import minimise
-from discreet.privacy.events import CoefficientLaplaceEvent
+from discreet.privacy.noise_events import CoefficientLaplaceEvent
 
 if TYPE_CHECKING:
     from discreet.functional.repair import Minimiser

@@ -16,7 +16,7 @@ from discreet.lattice.noise.laplace import rounded_laplace
 if TYPE_CHECKING:
     from discreet.lattice.coins import Coins
     from discreet.lattice.grid import Layout
-    from discreet.privacy.events import CoefficientLaplaceEvent
+    from discreet.privacy.noise_events import CoefficientLaplaceEvent
 
 LOSSES = ("squared", "logistic")
 FORMS = {"paper": "merged", "paper_code": "averaged"}

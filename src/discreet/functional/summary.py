@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.functional.gram import noise_scale
-from discreet.privacy.events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.noise_events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 from discreet.privacy.wording import in_words, unit_words
 
 if TYPE_CHECKING:

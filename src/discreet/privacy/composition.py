@@ -24,7 +24,8 @@ import numpy as np
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.concentrated_curve import ConcentratedCurve
-from discreet.privacy.events import Event, LaplaceEvent
+from discreet.privacy.events import Event
+from discreet.privacy.noise_events import LaplaceEvent
 from discreet.privacy.outward import float_down, float_up
 from discreet.privacy.tradeoff import DualCurve, TradeoffFunction, two_sided_float_deltas
 from discreet.privacy.tradeoff_families import EpsilonDelta, GaussianCurve, LaplaceCurve

@@ -34,7 +34,7 @@ class RepeatedEvent(Event):
     >>> from fractions import Fraction
     >>> from discreet.privacy.adjacency import Replace
     >>> from discreet.privacy.budgets import Gdp
-    >>> from discreet.privacy.events import GaussianEvent
+    >>> from discreet.privacy.noise_events import GaussianEvent
     >>> common = {"adjacency": Replace(), "statistic": "a sum", "shape": ()}
     >>> part = GaussianEvent(sensitivity_squared=1, variance=Fraction(4), budget=Gdp(mu="1/2"), **common)
     >>> RepeatedEvent(part=part, n_times=4, budget=Gdp(mu=1), **common).price
