@@ -25,7 +25,7 @@ from discreet.privacy.adjacency import adjacency_from_name
 from discreet.privacy.events import event_from_json
 from discreet.privacy.noise_events import GaussianEvent
 from discreet.privacy.products import group_curve
-from discreet.regression.models import LinearRegression
+from discreet.regression.models import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.report.page import report_html
 from discreet.sampling.k_norm_models import KNormGradientLogisticRegression
 from discreet.sampling.pca import PrivatePCA
@@ -421,6 +421,50 @@ def test_sem_01_whoever_protects_single_rows_refuses_a_schema_of_persons(who):
         REFUSING[who](table_of())
 
 
+FRONT = {
+    LinearRegression: ("y", "y ~ x"),
+    LogisticRegression: ("label", "label ~ x"),
+    PoissonRegression: ("y", "y ~ x"),
+}
+
+
+@pytest.mark.parametrize("said", [dp.Replace(), dp.Replace("person"), dp.AddRemove()], ids=repr)
+@pytest.mark.parametrize("front", FRONT, ids=lambda front: front.__name__)
+def test_sem_01_the_front_door_refuses_a_schema_of_persons(front, said):
+    """SEM-01: by its name, whatever adjacency is named, with who protects persons; for frames and for formulas."""
+    target, formula = FRONT[front]
+    frame = table_of().assign(label="no")
+    ledger = dp.Ledger(total=HUGE, adjacency=dp.Replace())
+    schema = dp.Schema({**COLUMNS, "label": dp.Category(["no", "yes"])}, unit="person", rows_per_unit=3)
+    model = front(budget=HUGE, adjacency=said, schema=schema)
+    message = f"^{front.__name__} protects single rows.*`person` of up to 3 rows.*Use one of release_moments.*or give"
+    with pytest.raises(InvalidArgument, match=message):
+        model.fit(frame[["x"]], frame[target], ledger=ledger)
+    with pytest.raises(InvalidArgument, match=message):
+        model.fit_table(frame, formula, ledger=ledger)
+    assert not ledger.entries
+
+
+SPARSE = [
+    dp.SparseLinearRegression,
+    dp.SparseLogisticRegression,
+    dp.FrankWolfeLinearRegression,
+    dp.FrankWolfeLogisticRegression,
+    dp.TwoStageLinearRegression,
+    dp.TwoStageLogisticRegression,
+    dp.PerturbedLogisticRegression,
+]
+
+
+@pytest.mark.parametrize("model", SPARSE, ids=lambda model: model.__name__)
+def test_sem_01_a_sparse_model_takes_no_schema_and_says_who_does(model):
+    """SEM-01: no schema enters, so no unit does; the message names the model, and who protects persons."""
+    with pytest.raises(
+        InvalidType, match=rf"^{model.__name__} has no argument `schema`: .*row_norm=.*persons.*Functional"
+    ):
+        model(budget=HUGE, adjacency=dp.Replace(), schema=schema_of())
+
+
 def test_sem_01_whoever_protects_single_rows_refuses_an_adjacency_of_persons():
     """SEM-01: sparse models, draws, and arrays without a schema."""
     persons = {"budget": dp.Approx(epsilon=1, delta="1e-6"), "adjacency": dp.Replace("person")}
@@ -429,9 +473,9 @@ def test_sem_01_whoever_protects_single_rows_refuses_an_adjacency_of_persons():
         dp.SparseLinearRegression(sparsity=1, row_norm=1, y_bounds=dp.Interval(0, 1), **persons).fit(X, y)
     with pytest.raises(InvalidArgument, match="speaks of units"):
         median([1.0], bounds=dp.Interval(0, 9), budget=dp.Pure(epsilon=1), adjacency=dp.Replace("person"))
-    with pytest.raises(InvalidArgument, match="speaks of units"):
-        LinearRegression(budget=HUGE, adjacency=dp.Replace("person"), schema=schema_of()).fit(table_of(), y)
     bounded = {"x_bounds": dp.Box(lower=0, upper=1), "y_bounds": dp.Interval(0, 1), "adjacency": dp.Replace("person")}
+    with pytest.raises(InvalidArgument, match="speaks of units"):
+        LinearRegression(budget=HUGE, **bounded).fit(X, y)
     with pytest.raises(AdjacencyMismatch, match="no unit is declared"):
         dp.FunctionalLinearRegression(budget=HUGE, **bounded).fit(X, y)
 

@@ -45,6 +45,8 @@ INSTEAD = {
     "n_nonzero_coefs": "it is called sparsity",
     "normalize": "rows are scaled down to row_norm, each by itself; leave it out",
     "penalty": "`sparsity` bounds the number of columns; leave it out",
+    "schema": "rows are bounded by row_norm= and entry_bound=; columns are declared to LinearRegression, "
+    "LogisticRegression and PoissonRegression, persons of several rows to FunctionalLinearRegression",
     "solver": "the solver is the mechanism: selection=",
     "tol": "stopping early would tell of the rows; the number of steps is fixed: n_steps=",
 }

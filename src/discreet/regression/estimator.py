@@ -34,6 +34,7 @@ from discreet.regression.methods import Asked, fit_by
 from discreet.regression.weights import class_weights, declared_weights
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.frame_rows import check_schema
+from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 # What scikit-learn's arguments are called here, or why they are not here.
 _INSTEAD = {
-    **{name: advice for name, advice in INSTEAD.items() if name not in {"x_bounds", "selection"}},
+    **{name: advice for name, advice in INSTEAD.items() if name not in {"x_bounds", "schema", "selection"}},
     "bounds": "bounds are declared as x_bounds=Box(lower=, upper=) and y_bounds=Interval(lower, upper)",
     "solver": "the solver is the method: method=",
     "mechanism": "the law of the noise follows from method= and the budget; leave it out",
@@ -200,9 +201,12 @@ class FrontDoor(FittedModel, metaclass=ABCMeta):
             )
 
     def _neighbours(self, ledger: Ledger | None) -> Adjacency:
-        """Return the adjacency that estimator, schema and ledger speak of."""
+        """Return the adjacency that estimator, schema and ledger speak of; refuse units of several rows."""
+        schema = None if self.schema is None else check_schema(self.schema)
+        if schema is not None:  # before the adjacency, which could only advise to name the unit
+            refuse_unit(schema, type(self).__name__)
         adjacency = check_adjacency(self.adjacency)
-        settle_adjacency(adjacency, None, None if self.schema is None else check_schema(self.schema))
+        settle_adjacency(adjacency, None, schema)
         return check_payer(ledger, adjacency)
 
     def _intercept(self) -> bool:
