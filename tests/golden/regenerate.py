@@ -21,6 +21,7 @@ import discreet as dp
 from discreet.descent import model_files
 from discreet.functional.logit import LogisticObjective
 from discreet.privacy.ledger import Ledger
+from discreet.regression import model_files as front_files
 from discreet.sampling import draw_files
 from discreet.sampling.pca import PrivatePCA
 from discreet.sampling.quantile_release import quantile
@@ -175,6 +176,45 @@ def _draws() -> dict[str, str]:
     }
 
 
+def _front() -> dict[str, str]:
+    table = frame()
+    rng = np.random.default_rng(SEED)
+    X = rng.uniform(-1, 1, size=(900, 4))
+    labels = np.where(X @ [2.0, -1.0, 0.0, 0.0] + rng.logistic(scale=0.3, size=900) > 0, "yes", "no")
+    counts = rng.poisson(np.exp(1 + X @ [0.5, -0.5, 0.0, 0.0]))
+    bounded = {"x_bounds": dp.Box(lower=-1, upper=1), "adjacency": dp.Replace()}
+    removed = {"row_norm": 2, "adjacency": dp.AddRemove(), "expected_rows": 900, "method": "threshold", "sparsity": 2}
+    models = {
+        "linear-moments": (
+            dp.LinearRegression(
+                budget=dp.Gdp(mu=2), schema=schema(), adjacency=dp.AddRemove(), expected_rows=4000, method="moments"
+            ),
+            table[["age", "smoker", "region"]],
+            table["wage"],
+        ),
+        "logistic-perturbation": (
+            dp.LogisticRegression(budget=dp.Pure(epsilon=9), classes=("no", "yes"), method="perturbation", **bounded),
+            X,
+            labels,
+        ),
+        "logistic-sample": (
+            dp.LogisticRegression(budget=dp.Pure(epsilon=9), classes=("no", "yes"), method="sample", **bounded),
+            X,
+            labels,
+        ),
+        "logistic-threshold": (dp.LogisticRegression(budget=dp.Gdp(mu=4), classes=("no", "yes"), **removed), X, labels),
+        "poisson-descent": (
+            dp.PoissonRegression(budget=dp.Gdp(mu=4), y_bounds=dp.Interval(0, 20), method="descent", **bounded),
+            X,
+            counts,
+        ),
+    }
+    return {
+        f"model-{name}": model.fit(rows, target, ledger=coins(model.budget, model.adjacency)).dumps()
+        for name, (model, rows, target) in models.items()
+    }
+
+
 def _ledgers(folder: Path, files: dict[str, str]) -> None:
     """Write ledgers of every currency, charged with the events of the files."""
     from discreet.privacy.events import event_from_json
@@ -188,7 +228,7 @@ def _ledgers(folder: Path, files: dict[str, str]) -> None:
     }
     neighbours = {"replace": dp.Replace(), "add-remove": dp.AddRemove(), "persons": dp.Replace("person")}
     kept = [(word, name) for word in neighbours for name in totals if word == "replace" or name == "gdp"]
-    events = [_search(), *(event_from_json(json.loads(text)["event"]) for text in files.values())]
+    events = [_search(), _draw(), *(event_from_json(json.loads(text)["event"]) for text in files.values())]
     for word, name in kept:
         total, composition = totals[name]
         ledger = Ledger.open(folder / f"{name}-{word}.ledger", total, neighbours[word], composition)
@@ -209,6 +249,21 @@ def _search() -> Any:
     search = dp.PrivateSearch(model, {"n_steps": [2, 6]}, budget=budget, mean_runs=2)
     search.fit(X, (X[:, 0] > 0).astype(int), ledger=coins(budget, dp.Replace(), "sum"))
     return search.release_.event
+
+
+def _draw() -> Any:
+    """Return the event of a draw by rejection, which has no file of its own."""
+    target = dp.Lipschitz(
+        utility=lambda points, rows: -np.abs(points - rows.T).mean(axis=1),
+        slopes=1,
+        bounds=dp.Interval(0, 1),
+        change=0.1,
+        example=np.zeros((5, 1)),
+    )
+    budget = dp.Pure(epsilon=1)
+    rows = np.full((10, 1), 0.25)
+    payer = coins(budget, dp.Replace())
+    return dp.sample(target, rows, budget=budget, adjacency=dp.Replace(), ledger=payer).event
 
 
 def numbers_of(path: Path) -> dict[str, Any]:
@@ -296,7 +351,31 @@ def _of_components(path: Path) -> dict[str, Any]:
     }
 
 
+def _of_front(path: Path) -> dict[str, Any]:
+    model = front_files.load(path)
+    result = model.result()
+    rng = np.random.default_rng(SEED)
+    rows = rng.uniform(-1, 1, size=(5, model.n_features_in_)) if model.design_ is None else frame()[:5]
+    return {
+        "estimator": type(model).__name__,
+        "method": model.method_,
+        "reason": model.reason_,
+        "settings": model.settings_,
+        "names": list(model.coef_names_),
+        "coef": model.coef_.tolist(),
+        "intercept": np.asarray(model.intercept_).tolist(),
+        "noise_dominated": model.noise_dominated_,
+        "bse": _plain(result.bse),
+        "pvalues": _plain(result.pvalues),
+        "conf_int": _plain(result.conf_int()),
+        "remarks": result.remarks,
+        "predictions": model.predict(rows).tolist(),
+        **_of_release(model.release_),
+    }
+
+
 _READ = {
+    "model": _of_front,
     "moments": _of_moments,
     "regression": _of_regression,
     "sparse-model": _of_sparse,
@@ -312,7 +391,7 @@ def main(arguments: list[str]) -> None:
         raise SystemExit(f"{folder} is there. Its files were written by that version; add --again to replace them.")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    files = {**_moments(), **_sparse(), **_draws()}
+    files = {**_moments(), **_sparse(), **_draws(), **_front()}
     for name, text in files.items():
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     _ledgers(folder, files)

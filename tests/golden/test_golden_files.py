@@ -11,6 +11,7 @@ import pytest
 import discreet as dp
 from discreet.cli.main import main
 from discreet.errors import LedgerUnusable
+from discreet.privacy.events import _MODULES
 from golden.regenerate import NUMBERS, numbers_of
 
 HERE = Path(__file__).parent
@@ -56,15 +57,21 @@ def same(found, kept, where=""):
 
 
 def test_every_kind_of_file_is_kept():
-    """Regressions, moments, sparse models, draws and ledgers; of rows and of persons."""
+    """Regressions, moments, models of the front door, sparse models, draws and ledgers; of rows and of persons."""
     kinds = {json.loads(path.read_text(encoding="utf-8"))["kind"] for path in FILES if path.suffix == ".json"}
-    assert {"regression", "moments", "sparse-model", "quantiles", "components"} <= kinds
+    assert {"regression", "moments", "model", "sparse-model", "quantiles", "components"} <= kinds
     assert LEDGERS
     for folder in {path.parent for path in FILES}:
         kept = json.loads((folder / NUMBERS).read_text(encoding="utf-8"))
         assert sorted(kept) == sorted(path.name for path in FILES if path.parent == folder)
     written = {path.parent.name for path in FILES}
     assert "0.1.0" in written
+
+
+def test_every_kind_of_event_is_kept():
+    """Some ledger of some version has been charged with it."""
+    numbers = [json.loads((path.parent / NUMBERS).read_text(encoding="utf-8"))[path.name] for path in LEDGERS]
+    assert {entry["event"]["kind"] for ledger in numbers for entry in ledger["entries"]} == set(_MODULES)
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
