@@ -87,6 +87,10 @@ def test_without_noise_it_is_iterative_hard_thresholding(loss, bounds, n_steps):
         np.testing.assert_allclose(draw(plan, rows).theta, expected, atol=2e-3)
         peeled = draw(planned(rows, tail_average=tail, selection="peel", **changes), rows)
         np.testing.assert_allclose(peeled.theta, expected, atol=2e-3)
+        ends = [np.zeros(12), *iterates]
+        moves = [np.linalg.norm(ends[1]), np.linalg.norm(ends[-1] - ends[-2])]
+        for found in (ight_not_private(rows, plan.settings), draw(plan, rows), peeled):
+            np.testing.assert_allclose([found.first_move, found.last_move], moves, atol=2e-3)
 
 
 def test_coordinate_descent_moves_one_column_a_step():
@@ -217,11 +221,11 @@ def test_nothing_raises_or_warns_however_the_steps_diverge(selection):
 
 
 def test_a_release_holds_public_things_alone():
-    """Parameters and settings: no support before noise, no loss, no gradient, no rows."""
+    """Parameters, settings and lengths of released steps: no support before noise, no loss, no gradient, no rows."""
     rows = sparse_rows()
     plan = planned(rows)
     found = release(plan, rows, Ledger(total=Zcdp(rho=1), adjacency=Replace(), coins=Coins.from_seed(3)))
-    assert {field.name for field in fields(NoisyDescent)} == {"theta", "settings"}
+    assert {field.name for field in fields(NoisyDescent)} == {"theta", "settings", "first_move", "last_move"}
     assert {field.name for field in fields(Descent)} == {
         "grid", "loss", "target_bounds", "selection", "n_selected", "n_steps", "step_size", "divisor", "noise_floor",
         "tail_average", "start", "column_scale",
@@ -231,7 +235,10 @@ def test_a_release_holds_public_things_alone():
     again = release(plan, other, Ledger(total=Zcdp(rho=1), adjacency=Replace(), coins=Coins.from_seed(3)))
     # What is left when the release is set aside is the same for other rows.
     blank = np.zeros(1)
-    left = [pickle.dumps((replace(r.value, theta=blank), r.event, r.notes)) for r in (found, again)]
+    left = [
+        pickle.dumps((replace(r.value, theta=blank, first_move=0.0, last_move=0.0), r.event, r.notes))
+        for r in (found, again)
+    ]
     assert left[0] == left[1]
 
 

@@ -55,4 +55,4 @@ def ight_not_private(rows: IntegerRows, settings: Descent) -> NoisyDescent:
     """
     if settings.selection not in {"all", "threshold"}:
         raise InvalidArgument(f'`selection` must be "all" or "threshold"; found {settings.selection!r}.')
-    return NoisyDescent(descend(rows, settings, _Exact(settings)), settings)
+    return descend(rows, settings, _Exact(settings))

@@ -128,24 +128,27 @@ class Mechanism(Protocol):
         ...
 
 
-def descend(rows: IntegerRows, settings: Descent, mechanism: Mechanism) -> NDArray[np.float64]:
-    """Return the result of all steps; as private as the mechanism makes each of them.
+def descend(rows: IntegerRows, settings: Descent, mechanism: Mechanism) -> NoisyDescent:
+    """Return what all steps release; as private as the mechanism makes each of them.
 
     The number of steps and the work of each are fixed.
     """
     grid, loss = settings.grid, settings.loss
     theta = np.zeros(grid.width) if settings.start is None else settings.start
     first = settings.n_steps // 2 if settings.tail_average else settings.n_steps - 1
-    total = np.zeros(grid.width)
+    total, moves = np.zeros(grid.width), []
     for step in range(settings.n_steps):
         with np.errstate(all="ignore"):  # a warning would tell of the sums
             bound = residual_bound(theta, grid, loss, settings.target_bounds)
             private_sums = private_gradient(rows, loss, theta, bound)
-            theta = np.clip(mechanism.step(theta, private_sums, bound), -_LARGEST_ENTRY, _LARGEST_ENTRY)
+            before, theta = theta, np.clip(mechanism.step(theta, private_sums, bound), -_LARGEST_ENTRY, _LARGEST_ENTRY)
+        if step in {0, settings.n_steps - 1}:
+            moves.append(float(np.linalg.norm((theta - before)[: grid.n_columns])))
         if step >= first:
             total += theta
     total /= settings.n_steps - first
-    return total if settings.selection == "all" else cut(total, settings)
+    result = total if settings.selection == "all" else cut(total, settings)
+    return NoisyDescent(result, settings, first_move=moves[0], last_move=moves[-1])
 
 
 def cut(vector: NDArray[np.float64], settings: Descent) -> NDArray[np.float64]:
@@ -248,10 +251,14 @@ class NoisyDescent:
         The last iterate, or the mean of the last half: a number a column, and last the intercept's if there is one.
     settings : Descent
         How it was found.
+    first_move, last_move : float
+        How far the first and the last step moved the columns, in the Euclidean norm: of iterates, which are released.
     """
 
     theta: NDArray[np.float64]
     settings: Descent
+    first_move: float
+    last_move: float
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -307,4 +314,4 @@ class DescentPlan:
         """Return the release; total, whatever the private values are."""
         make: dict[str, Any] = {"peel": Peeling, "coordinate": Coordinate}
         mechanism = make.get(self.settings.selection, FullGaussian)(self.settings, self.event, coins)
-        return NoisyDescent(descend(statistic, self.settings, mechanism), self.settings)
+        return descend(statistic, self.settings, mechanism)

@@ -31,6 +31,7 @@ from discreet.regression.declared import (
 from discreet.regression.fitted import FittedModel
 from discreet.regression.inference import spread_of
 from discreet.regression.methods import Asked, fit_by
+from discreet.regression.quality import ASTRAY
 from discreet.regression.weights import class_weights, declared_weights
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.frame_rows import check_schema
@@ -194,7 +195,9 @@ class FrontDoor(FittedModel, metaclass=ABCMeta):
         self.method_, self.reason_ = choice.method, choice.reason
         if found.noise_dominated:
             warnings.warn(
-                "Noise-dominated: by public numbers at least half of what the model says is privacy noise. Raise "
+                f"{ASTRAY[0].upper()}{ASTRAY[1:]}."
+                if ASTRAY in released.notes
+                else "Noise-dominated: by public numbers at least half of what the model says is privacy noise. Raise "
                 "`budget`, use more rows or fewer columns, or predict the mean.",
                 NoiseDominatedWarning,
                 stacklevel=stacklevel,

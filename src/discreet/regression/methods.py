@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class Fitted:
     released : Release
         The release.
     noise_dominated : bool
-        Whether the noise hides what the models say.
+        Whether the noise hides what the models say, or steps went astray.
     settings : dict
         Public settings that were used, by name.
     grid : RowGrid or None
@@ -191,6 +191,10 @@ def _coded(method: str, declared: Declared, asked: Asked, ledger: Ledger | None)
     constants = thetas[:, -1] * (grid.constant * grid.unit) if grid.constant else np.zeros(len(values))
     slopes = np.ascontiguousarray(thetas[:, : grid.n_columns])
     dominated = quality.coded_is_dominated(plan.one.plan, slopes, n_rows=declared.n_rows, loss=loss)
+    if method != "perturbation" and any(
+        quality.steps_went_astray(plan.one.plan, value, n_rows=declared.n_rows, loss=loss) for value in values
+    ):
+        dominated, released = True, replace(released, notes=(*released.notes, quality.ASTRAY))
     if isinstance(rows, BoundedRows):
         slopes, constants = _to_user(rows, slopes, constants, loss)
     return Fitted(

@@ -77,8 +77,8 @@ class LinearRegression(NumberModel):
     settings_ : dict
         Public settings of the method.
     noise_dominated_ : bool
-        Whether by public numbers at least half of what the model says is noise; `fit` then emits a
-        NoiseDominatedWarning.
+        Whether by public numbers at least half of what the model says is noise, or steps of "threshold" or "peel"
+        were longer than the rows bear; `fit` then emits a NoiseDominatedWarning that says which.
     n_rows_ : int
         The public number of rows.
     design_, formula_, grid_

@@ -15,11 +15,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned_fit import PreconditionedFit
+    from discreet.descent.steps import NoisyDescent
 
+# A note of a release whose steps were too long; its file keeps it.
+ASTRAY = "steps were longer than these rows bear, so the model may be far off: lower `step_size` or `sparsity`"
 # A model is noise-dominated where at least this part of its margins' variance is noise.
 _MOST_NOISE = 0.5
 # Typical second derivatives of the losses by the margin; a count's is its mean over the bound.
 _CURVATURES = {"squared": 1.0, "logistic": 0.2}
+# The same where a descent starts, at margins of 0.
+_AT_THE_START = {"squared": 1.0, "logistic": 0.25}
+# Steps along a direction shrink what is left of it only while they are shorter than so many inverse curvatures.
+# More than two of them mostly make good for a first one that was too long: on simulations, unless it was so by far.
+_LONGEST, _LONGEST_OF_MANY = 2.0, 8.0
+# Variances of its noise that are taken off each entry that a first step may keep: those below 3 deviations are not.
+_OF_NOISE = 9.0
 # Rows are taken to be about half as long, in squares, as their bound allows.
 _OF_NORM_SQUARED = 0.5
 
@@ -108,12 +118,45 @@ def _of_perturbation(plan: Any, n_rows: int) -> float:
 
 def _of_steps(plan: Any, slopes: NDArray[np.float64], n_rows: int, loss: str) -> float:
     """Return the expected squared length of the noise in theta: steps forget at the rate of the mean curvature."""
-    settings, event = plan.settings, plan.event
-    grid = settings.grid
+    settings, grid = plan.settings, plan.settings.grid
     mean_square = _OF_NORM_SQUARED * grid.row_norm**2 / grid.n_columns
     rate = settings.step_size * _CURVATURES.get(loss, 1.0) * mean_square
     # Steps longer than an inverse curvature go to and fro, and forget nothing for certain.
     remembered = min(settings.n_steps, 1.0 / (rate * (2.0 - rate))) if rate < 1.0 else float(settings.n_steps)
-    std = math.sqrt(event.variance) * grid.unit * settings.loss.unit * settings.step_size / n_rows
+    std = _std_of_step(plan, n_rows)
     n_kept = float(np.max(np.count_nonzero(slopes, axis=1), initial=0))
     return float(n_kept * std**2 * remembered)
+
+
+def steps_went_astray(plan: Any, fit: NoisyDescent, *, n_rows: int, loss: str) -> bool:
+    """Return whether steps were longer than the rows bear, by what they released.
+
+    The mean gradient g of residuals of at most `clip` has ``|g|**2 <= clip**2 * largest``, the largest eigenvalue of
+    the rows' second moments, by the Cauchy-Schwarz inequality: what the first step released tells of it. And a last
+    step that moves the model by more than its own length has found nothing. Noise is taken off both.
+
+    Parameters
+    ----------
+    plan : DescentPlan
+        The plan of one model.
+    fit : NoisyDescent
+        What its steps released.
+    n_rows : int
+        The public number of rows.
+    loss : {"squared", "logistic", "poisson"}
+        The loss.
+    """
+    settings = plan.settings
+    noise = settings.n_selected * _std_of_step(plan, n_rows) ** 2
+    certain = max(fit.first_move**2 - _OF_NOISE * noise, 0.0) / (settings.step_size * settings.loss.clip) ** 2
+    longest = _LONGEST if settings.n_steps <= 2 else _LONGEST_OF_MANY
+    too_long = settings.step_size * _AT_THE_START.get(loss, 1.0) * certain > longest
+    swings = settings.n_steps > 1 and fit.last_move**2 - noise > float(fit.coef @ fit.coef)
+    return bool(too_long or swings)
+
+
+def _std_of_step(plan: Any, n_rows: int) -> float:
+    """Return the standard deviation of one step's noise in an entry of theta."""
+    settings = plan.settings
+    of_sum = math.sqrt(plan.event.variance) * settings.grid.unit * settings.loss.unit
+    return float(of_sum * settings.step_size / n_rows)

@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet.functional.tails import quantile, tail
 from discreet.privacy.findings import Estimate, Finding, finite
 from discreet.privacy.wording import in_words
+from discreet.regression.quality import ASTRAY
 from discreet.tables.declarations import declared_texts
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class ModelResult:
     def quality(self) -> list[str]:
         """How good the estimates are, one sentence each."""
         lines = [_COVERED if self.uncertainty is not None else f"{DASH}: no intervals, for {self.why_no_intervals}."]
-        if self.noise_dominated:
+        if self.noise_dominated and ASTRAY not in self.notes:
             lines.append("Noise-dominated: by public numbers at least half of what the model says is privacy noise.")
         return lines
 
