@@ -133,7 +133,7 @@ def _steps(
         velocity = k.momentum * velocity + gradient / n
         v = v - step * velocity
         if k.count_share:
-            noise, deviation = cost.count(k.count_share * parts[t], rng)
+            noise, deviation = cost.count(k.count_share / k.n_steps, rng)
             ratio = min(max((np.sum(size > clip) + noise + deviation) / (k.target + deviation), 0.25), 16.0)
             clip *= ratio ** (k.gain / (1 + t / 8))
         if t >= first:

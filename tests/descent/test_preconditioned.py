@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from descent.whitened_tables import Blocks, small_layout
 from discreet.descent.gridded_rows import ArraySource
 from discreet.descent.preconditioned import PreconditionedFit, Settings, preconditioned_plan
-from discreet.descent.whitened_steps import count_std, entry_std
+from discreet.descent.whitened_steps import count_std, entry_std, tail_weights
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.coins import Coins
@@ -79,12 +79,13 @@ def test_without_noise_or_clip_it_finds_the_minimizer(loss, steps, intercept):
 @pytest.mark.parametrize("budget", [Gdp(mu="1/2"), Zcdp(rho="1/8"), Approx(epsilon=2, delta="1e-6"), Pure(epsilon=3)])
 @pytest.mark.parametrize("adjacency", [Replace(), AddRemove()], ids=repr)
 @pytest.mark.parametrize("count_share", [0, "1/20"])
-def test_the_price_is_the_budget(budget, adjacency, count_share):
-    """Exactly, part by part: shares of mu squared, or of epsilon, and equal steps."""
+@pytest.mark.parametrize("growth", [1, "5/4"])
+def test_the_price_is_the_budget(budget, adjacency, count_share, growth):
+    """Exactly, part by part: shares of mu squared, or of epsilon, and steps each of which costs more than the last."""
     layout = small_layout(4, intercept=True, bits=16)
     plan = preconditioned_plan(
         layout, "squared", budget=budget, adjacency=adjacency,
-        settings=settings(count_share=count_share, clip_target=40, n_steps=7),
+        settings=settings(count_share=count_share, clip_target=40, n_steps=7, step_growth=growth),
     )  # fmt: skip
     event = plan.event
     whole = {
@@ -95,14 +96,16 @@ def test_the_price_is_the_budget(budget, adjacency, count_share):
     share = Fraction(count_share)
     assert event.of_gram == Fraction(3, 20) * whole
     assert 7 * event.of_count == share * whole
-    assert 7 * event.of_step == (Fraction(17, 20) - share) * whole
+    in_all = sum(Fraction(growth) ** step for step in range(7))
+    assert in_all * event.of_step == (Fraction(17, 20) - share) * whole
     # The closed form of the page, once more by hand.
     c = 2 if isinstance(adjacency, Replace) else 1
     if isinstance(budget, Pure):
-        by_hand = c * layout.row_norm_squared * event.gram_noise + 7 * c * event.clip * event.step_noise
+        by_hand = c * layout.row_norm_squared * event.gram_noise
+        by_hand += sum(c * event.clip * event.noise_of(step) for step in range(7))
     else:
         by_hand = Fraction(layout.sensitivity("frobenius_squared", adjacency)) / event.gram_noise
-        by_hand += 7 * Fraction((c * event.clip) ** 2) / event.step_noise
+        by_hand += sum(Fraction((c * event.clip) ** 2) / event.noise_of(step) for step in range(7))
     assert by_hand == (1 - share) * whole
     assert event_from_json(event.to_json()) == event
 
@@ -152,10 +155,11 @@ def test_no_rows_make_a_draw_raise_or_warn(loss, rows):
         assert np.isfinite(value.coef).all()
 
 
-def test_the_noise_of_the_result_is_the_stated_one():
+@pytest.mark.parametrize("growth", [1, "3/2"])
+def test_the_noise_of_the_result_is_the_stated_one(growth):
     """Over 400 seeds the errors have the public covariance, with power against a scale 10 % off."""
     X, y, bounds, _ = table("squared", n=400)
-    given = settings(n_rows=400, n_steps=6, step_size=0.8, gram_share=0.9, clip=20.0)
+    given = settings(n_rows=400, n_steps=6, step_size=0.8, gram_share=0.9, clip=20.0, step_growth=growth)
     layout = array_layout(NAMES, BOX, bounds, intercept=True)
     for budget in (Gdp(mu=40), Pure(epsilon=400)):
         plan = preconditioned_plan(layout, "squared", budget=budget, adjacency=Replace(), settings=given)
@@ -190,6 +194,33 @@ def test_a_steps_noise_has_the_stated_scale(budget, adjacency):
     assert values[0].step_stds[0] == pytest.approx(expected)
     # 1,200 numbers: their mean square errs by 4 %.
     assert only_right(float(np.mean(np.square(moved))), 0.09)
+
+
+@pytest.mark.parametrize("budget", [Gdp(mu=1), Pure(epsilon=1)], ids=repr)
+def test_a_later_steps_noise_is_smaller_by_the_growth(budget):
+    """Over no rows, averaging from the last step on with a whole step size, the last step's noise is all there is."""
+    layout = small_layout(2, intercept=False, bits=16)
+    given = settings(
+        n_rows=1, n_steps=3, step_size=1.0, gram_share="1/2", clip=1.0, step_growth="3/2", average_from=1.0
+    )
+    plan = preconditioned_plan(layout, "squared", budget=budget, adjacency=Replace(), settings=given)
+    assert entry_std(plan.event, 2) == pytest.approx(entry_std(plan.event) / (1.5 if isinstance(budget, Gdp) else 2.25))
+    measured = plan.measure(Blocks([], 3))
+    values = [plan.draw(measured, Coins.from_seed(seed)) for seed in range(600)]
+    # Nothing pulls an iterate back: the noise of all steps adds up.
+    expected = math.sqrt(sum(std**2 for std in values[0].step_stds))
+    moved = [np.linalg.solve(value.whitener.matrix, value.coef) / expected for value in values]
+    assert only_right(float(np.mean(np.square(moved))), 0.09)
+
+
+def test_iterates_count_by_what_their_noise_leaves():
+    """In proportion to one over the variance of their step, from the tail's first on, 1 in all."""
+    layout = small_layout(2, intercept=False, bits=16)
+    given = settings(n_steps=4, step_growth=2, average_from=0.5)
+    for budget, ratio in ((Gdp(mu=1), 2.0), (Pure(epsilon=1), 4.0)):
+        event = preconditioned_plan(layout, "squared", budget=budget, adjacency=Replace(), settings=given).event
+        weights = tail_weights(event, given.first_averaged)
+        np.testing.assert_allclose(weights, np.array([0, 0, 1, ratio]) / (1 + ratio))
 
 
 def test_the_clip_follows_the_counts_to_its_target():
@@ -265,7 +296,8 @@ def test_a_measured_table_is_not_changed_by_a_draw():
     [("n_rows", 0), ("n_rows", 2**33), ("n_rows", 1.5), ("gram_share", 0), ("gram_share", float("nan")),
      ("gram_share", 1), ("count_share", -0.1), ("count_share", 0.9), ("clip", 0.0), ("clip", float("inf")),
      ("n_steps", 0), ("n_steps", 10**5), ("step_size", -1.0), ("step_size", "1"), ("clip_target", -1.0),
-     ("clip_gain", 11.0), ("average_from", 1.5), ("average_from", float("nan"))],
+     ("clip_gain", 11.0), ("average_from", 1.5), ("average_from", float("nan")),
+     ("step_growth", 0), ("step_growth", 2), ("step_growth", float("nan"))],
 )  # fmt: skip
 def test_bad_settings_are_named(field, bad):
     """Each by its own name."""

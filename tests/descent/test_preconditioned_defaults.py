@@ -107,10 +107,10 @@ def test_the_number_of_clipped_rows_does_not_grow_with_the_table():
 
 
 def test_large_tables_take_no_more_steps_than_time_allows():
-    """From half a million rows on, at most 30 passes."""
+    """From half a million rows on, at most 24 passes."""
     found = settings_for(**FACTS | {"loss": "logistic", "n_rows": 1_000_000, "budget": Gdp(mu=1)})
 
-    assert found.n_steps == 30
+    assert found.n_steps == 24
 
 
 def test_half_the_sensitivity_clips_half_as_many_rows():
@@ -121,12 +121,17 @@ def test_half_the_sensitivity_clips_half_as_many_rows():
 
 
 def test_pure_budgets_take_few_steps_that_grow():
-    """Epsilons add up, not their squares."""
+    """Epsilons add up, not their squares; the last steps, which are averaged, cost most."""
     pure, gaussian = (settings_for(**FACTS | {"budget": b}) for b in (Pure(epsilon=1), Gdp(mu=1)))
 
     assert pure.n_steps < gaussian.n_steps
-    assert (pure.step_growth > 1, gaussian.step_growth) == (True, 1)
-    assert (pure.warm_start, gaussian.warm_start) == (True, False)
+    assert min(pure.step_growth, gaussian.step_growth) > 1
+
+
+def test_where_noise_is_large_all_steps_cost_the_same():
+    """The first steps then have as far to go as the last."""
+    for budget in (Pure(epsilon="0.001"), Gdp(mu="0.001")):
+        assert settings_for(**FACTS | {"budget": budget}).step_growth == 1
 
 
 @pytest.mark.parametrize("name", ["row_norm_squared", "residual_bound"])
@@ -169,7 +174,7 @@ def test_the_default_is_near_the_best_of_fixed_settings_on_simulated_tables(fitt
     ]
     hindsight = min(
         np.mean([np.log(fitting.score([t], c, k, (4,))) for t, c in zip(tables, costs, strict=True)])
-        for k in fitting.grid(loss, pure=pure, large=True)
+        for k in fitting.grid(loss, pure=pure, warm=False)
     )
 
     assert np.mean(np.log(ours)) <= hindsight + math.log(1.5)

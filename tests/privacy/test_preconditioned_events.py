@@ -45,7 +45,19 @@ class TestGaussianForm(EventContract):
         )
         assert gaussian(count_noise=0).price == Gdp.from_squared("1/2")
 
-    @pytest.mark.parametrize("change", [{"n_steps": 5}, {"clip": 11}, {"gram_noise": 1279}, {"count_noise": 39}])
+    def test_steps_that_grow_have_a_geometric_price(self):
+        """1 + 2 + 4 + 8 times the first; each step's own noise adds up to the same."""
+        event = gaussian(step_growth=2, step_noise=16_000)
+        of_counts = Fraction(4, 40)
+        assert event.price == Gdp.from_squared(Fraction(2 * 64, 1280) + 15 * Fraction(400, 16_000) + of_counts)
+        by_hand = sum(Fraction(400) / event.noise_of(step) for step in range(4))
+        assert event.price == Gdp.from_squared(Fraction(2 * 64, 1280) + by_hand + of_counts)
+        assert [event.noise_of(step) for step in (0, 3)] == [16_000, 2_000]
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"n_steps": 5}, {"clip": 11}, {"gram_noise": 1279}, {"count_noise": 39}, {"step_growth": "10000/9999"}],
+    )
     def test_a_hair_more_than_the_budget_is_refused(self, change):
         """Every part is in the price."""
         with pytest.raises(InvalidArgument, match="costs Gdp"):
@@ -66,7 +78,8 @@ class TestGaussianForm(EventContract):
     @pytest.mark.parametrize(
         ("field", "bad"),
         [("law", "laplace"), ("loss", "huber"), ("row_norm_squared", "1/2"), ("gram_noise", 0), ("n_steps", 0),
-         ("clip", "5/2"), ("step_noise", -1), ("count_noise", -1), ("count_noise", float("nan"))],
+         ("clip", "5/2"), ("step_noise", -1), ("count_noise", -1), ("count_noise", float("nan")),
+         ("step_growth", 0), ("step_growth", 4097), ("step_growth", "1/17"), ("step_growth", "10002/10001")],
     )  # fmt: skip
     def test_bad_fields_are_named(self, field, bad):
         """Each by its own name."""
@@ -84,6 +97,9 @@ class TestPureForm(EventContract):
     def test_price_is_the_closed_form(self):
         """epsilon = c R2 theta + T (c C rate + 1 / h), exactly."""
         assert pure().price == Pure(epsilon=Fraction(16, 80) + 4 * (Fraction(20, 400) + Fraction(1, 40)))
+        grown = pure(step_growth="1/2")
+        assert grown.price == Pure(epsilon=Fraction(16, 80) + Fraction(15, 8) * Fraction(20, 400) + 4 * Fraction(1, 40))
+        assert grown.noise_of(2) == Fraction(1, 1600)
         assert pure(adjacency=AddRemove()).price == Pure(epsilon=Fraction(1, 10) + Fraction(1, 10) + Fraction(1, 10))
 
     def test_law_and_budget_agree(self):

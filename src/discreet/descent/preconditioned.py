@@ -28,7 +28,7 @@ from discreet.descent.links import LOSSES, check_target, link_of
 from discreet.descent.preconditioned_fit import PreconditionedFit, margin_coding
 from discreet.descent.preconditioned_settings import Settings
 from discreet.descent.whitened_rows import clip_bits, whitened
-from discreet.descent.whitened_steps import entry_std, walk
+from discreet.descent.whitened_steps import step_stds, tail_weights, walk
 from discreet.descent.whitening import whitener
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.lattice.noise.accuracy import check_library
@@ -40,11 +40,14 @@ from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import Replace, check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
-from discreet.privacy.preconditioned_events import PreconditionedEvent
+from discreet.privacy.preconditioned_events import PreconditionedEvent, steps_in_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.descent.links import Link
+    from discreet.descent.whitened_rows import WhitenedRows
+    from discreet.descent.whitening import Whitener
     from discreet.lattice.coins import Coins
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
@@ -85,10 +88,10 @@ class PreconditionedPlan:
         layout, event, settings = self.layout, self.event, self.settings
         gram, std = _noisy_gram(statistic.private_gram, event, layout, coins)
         public = whitener(layout, gram, entry_std=std, n_rows=settings.n_rows)
-        link, mean = link_of(layout, event.loss, gram, entry_std=std, n_rows=settings.n_rows)
+        link, mean = link_of(layout, event.loss, gram, entry_std=std, n_rows=self._n_counted(gram))
         step_size = settings.step_size / mean
         with one_thread() as threads:
-            private_rows = whitened(statistic, public, link, clip=event.clip, threads=threads)
+            private_rows = self._whitened(statistic, public, link, threads=threads)
             path = walk(private_rows, event, settings, coins, step_size=step_size, threads=threads)
         parameters = margin_coding(layout) @ (public.matrix @ path.mean)
         first = int(layout.intercept)
@@ -100,12 +103,20 @@ class PreconditionedPlan:
             gram_std=std,
             whitener=public,
             step_size=step_size,
-            step_stds=tuple(entry_std(event) * clip / event.clip for clip in path.clips),
+            step_stds=step_stds(event, path.clips),
+            weights=tuple(tail_weights(event, settings.first_averaged)),
             clips=path.clips,
             layout=layout,
             link=link,
             settings=settings,
         )
+
+    def _n_counted(self, gram: NDArray[np.float64]) -> int:  # noqa: ARG002  (rows with weights read it)
+        """Return over how many rows the mean of a count is taken; public."""
+        return self.settings.n_rows
+
+    def _whitened(self, rows: GriddedRows, public: Whitener, link: Link, *, threads: int) -> WhitenedRows:
+        return whitened(rows, public, link, clip=self.event.clip, threads=threads)
 
 
 def _noisy_gram(
@@ -161,8 +172,8 @@ def preconditioned_plan(
     Guarantee
     ---------
     The event's price is exactly the budget in mu or epsilon (that of Approx: the largest mu on its curve, rounded
-    down): the shares f, q and the rest of mu**2 (of epsilon) go to the Gram matrix, the counts and the sums, equally
-    among the steps. Proof: docs/proofs/preconditioned.md
+    down): the shares f, q and the rest of mu**2 (of epsilon) go to the Gram matrix, the counts and the sums, each of
+    which costs `step_growth` times what the one before it does. Proof: docs/proofs/preconditioned.md
 
     Examples
     --------
@@ -206,18 +217,22 @@ def _event(layout: Layout, loss: str, settings: Settings, asked: dict[str, Any])
     total = budget.epsilon if isinstance(budget, Pure) else _mu_squared(budget)
     of_gram, of_counts = settings.gram_share * total, settings.count_share * total
     of_sums = total - of_gram - of_counts
+    of_first = of_sums / steps_in_all(settings.step_growth, n_steps)
+    last = settings.step_growth ** (n_steps - 1)  # what the last step costs, over the first
     changed = 2 if isinstance(asked["adjacency"], Replace) else 1
     if isinstance(budget, Pure):
         nuclear = layout.sensitivity("nuclear", asked["adjacency"])
         gram_noise = check_theta(of_gram / nuclear, layout.width)
-        step_noise = of_sums / (n_steps * changed * clip)
-        check_l2_rate(step_noise, p)
+        step_noise = of_first / (changed * clip)
+        for rate in {step_noise, step_noise * last}:
+            check_l2_rate(rate, p)
         count_noise = check_scale(n_steps / of_counts, "scale") if of_counts else Fraction(0)
     else:
         frobenius_squared = layout.sensitivity("frobenius_squared", asked["adjacency"])
         gram_noise = check_variance(frobenius_squared / of_gram, "variance")
         check_variance(gram_noise / 2, "variance")
-        step_noise = check_variance(n_steps * (changed * clip) ** 2 / of_sums, "variance")
+        step_noise = check_variance((changed * clip) ** 2 / of_first, "variance")
+        check_variance(step_noise / last, "variance")
         count_noise = check_variance(n_steps / of_counts, "variance") if of_counts else Fraction(0)
     steps = "1 step" if n_steps == 1 else f"{n_steps} steps"
     words = f"Gram matrix, and {steps} along the gradient of the {loss} loss, {p} parameters"
@@ -234,6 +249,7 @@ def _event(layout: Layout, loss: str, settings: Settings, asked: dict[str, Any])
         clip=clip,
         step_noise=step_noise,
         count_noise=count_noise,
+        step_growth=settings.step_growth,
     )
 
 

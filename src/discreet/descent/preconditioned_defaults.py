@@ -25,43 +25,89 @@ if TYPE_CHECKING:
 
 LOSSES = ("squared", "logistic", "poisson")
 
-# All settings below are by the whitener's noise: what the Gram matrix's noise can do to an eigenvalue, over the largest
-# mean eigenvalue that rows of that norm can have. Between these values they are interpolated in its logarithm.
+# All knots are by the whitener's noise: what the Gram matrix's noise can do to an eigenvalue, over the largest mean
+# eigenvalue that rows of that norm can have. Between these values they are interpolated in its logarithm.
 _NOISE = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-_STEPS = {
-    "squared": (14, 16, 16, 17, 16, 14, 12),
-    "logistic": (36, 30, 25, 17, 13, 12, 8),
-    "poisson": (48, 44, 40, 32, 28, 24, 24),
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Knots:
+    """Settings at every value of `_NOISE`.
+
+    `step_size` is over the largest curvature of the loss (a count's is taken for its mean), `growth` each step's share
+    over that of the step before, and `clipped` how many rows are to be clipped, in rows of a residual at the clip that
+    the noise of all steps, averaged, is worth.
+    """
+
+    n_steps: tuple[float, ...]
+    step_size: tuple[float, ...]
+    average_from: tuple[float, ...]
+    growth: tuple[float, ...]
+    clipped: tuple[float, ...]
+
+    def at(self, name: str, noise: float) -> float:
+        return float(np.interp(math.log(noise), np.log(_NOISE), getattr(self, name)))
+
+
+_GAUSSIAN = {
+    "squared": _Knots(
+        n_steps=(14, 16, 16, 17, 16, 14, 12),
+        step_size=(0.9, 0.9, 0.9, 0.95, 0.95, 0.95, 0.95),
+        average_from=(0.2, 0.2, 0.25, 0.3, 0.4, 0.4, 0.4),
+        growth=(1.25, 1.25, 1.2, 1.12, 1.05, 1.03, 1.0),
+        clipped=(5.0, 6.5, 8.0, 7.5, 5.0, 5.0, 4.0),
+    ),
+    "logistic": _Knots(
+        n_steps=(36, 32, 25, 16, 12, 10, 8),
+        step_size=(1.3, 1.3, 1.2, 1.1, 0.9, 0.68, 0.6),
+        average_from=(0.33, 0.33, 0.33, 0.4, 0.4, 0.4, 0.4),
+        growth=(1.15, 1.15, 1.15, 1.1, 1.03, 1.0, 1.0),
+        clipped=(2.5, 3.5, 4.5, 5.0, 4.5, 4.0, 3.0),
+    ),
+    "poisson": _Knots(
+        n_steps=(48, 42, 34, 27, 25, 24, 24),
+        step_size=(0.42, 0.45, 0.5, 0.66, 0.86, 0.95, 0.95),
+        average_from=(0.33, 0.33, 0.33, 0.33, 0.4, 0.4, 0.4),
+        growth=(1.06, 1.07, 1.06, 1.0, 1.0, 1.0, 1.0),
+        clipped=(5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0),
+    ),
+}
+# With pure budgets the noise of a step grows with their number, not with its root: few of them.
+_PURE = {
+    "squared": _Knots(
+        n_steps=(8, 7, 6, 6, 6, 6, 6),
+        step_size=(0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95),
+        average_from=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4),
+        growth=(1.45, 1.4, 1.4, 1.3, 1.15, 1.1, 1.0),
+        clipped=(6.0, 6.0, 6.0, 7.0, 7.0, 6.0, 5.0),
+    ),
+    "logistic": _Knots(
+        n_steps=(12, 11, 10, 8, 6, 5, 5),
+        step_size=(1.5, 1.4, 1.3, 1.15, 0.9, 0.75, 0.7),
+        average_from=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4),
+        growth=(1.35, 1.3, 1.25, 1.2, 1.1, 1.05, 1.0),
+        clipped=(6.0, 6.0, 6.0, 6.0, 5.5, 5.0, 4.0),
+    ),
+    "poisson": _Knots(
+        n_steps=(9, 8, 8, 8, 7, 6, 5),
+        step_size=(0.7, 0.7, 0.7, 0.78, 0.9, 1.0, 1.0),
+        average_from=(0.5, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4),
+        growth=(1.3, 1.25, 1.25, 1.15, 1.1, 1.1, 1.0),
+        clipped=(6.0, 6.0, 6.0, 6.0, 5.5, 5.0, 4.0),
+    ),
 }
 # A table this large has little noise, and each step of it takes long.
-_LARGE, _MOST_STEPS_OF_LARGE = 500_000, 30
-# Over the largest curvature of the loss; a count's is taken for its mean.
-_STEP_SIZES = {
-    "squared": (0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95),
-    "logistic": (1.3, 1.2, 1.12, 1.0, 0.9, 0.75, 0.7),
-    "poisson": (0.7, 0.7, 0.7, 0.75, 0.9, 0.95, 0.95),
-}
-_AVERAGE_FROM = (0.33, 0.33, 0.33, 0.33, 0.4, 0.4, 0.4)
+_LARGE, _MOST_STEPS_OF_LARGE = 500_000, 24
 _CURVATURE = {"squared": 1.0, "logistic": 0.25, "poisson": 1.0}
-# With pure budgets the noise of a step grows with their number, not with its root: few of them.
-_PURE_STEPS = {
-    "squared": (8, 7, 6, 6, 6, 6, 6),
-    "logistic": (12, 11, 10, 8, 6, 5, 5),
-    "poisson": (9, 8, 8, 8, 7, 6, 5),
-}
-# Each step has so many times the epsilon of the one before it: the last iterates are those that are averaged.
-_PURE_GROWTH = Fraction(4, 3)
-_PURE_AVERAGE_FROM = 0.4
 # A typical residual, over its public bound.
 _TYPICAL = {"squared": 0.15, "logistic": 0.45, "poisson": 0.07}
 _GRAM_SHARE, _COUNT_SHARE = Fraction(1, 5), Fraction(1, 20)
 # Where a pure budget leaves much noise, more is needed to whiten at all; with little Gaussian noise less is enough.
 _PURE_NOISY, _PURE_NOISY_GRAM_SHARE = 0.2, Fraction(3, 10)
 _QUIET, _QUIET_GRAM_SHARE = 0.06, Fraction(3, 20)
-_FIRST_CLIP = 0.3
+_FIRST_CLIP, _PURE_FIRST_CLIP = 0.3, 0.2
 # Steps whose noise adds up, in a pure budget, as if it were one's.
 _PURE_AVERAGED = 5
-_CLIPPED, _PURE_CLIPPED = 5.0, 6.0
 _GAIN = 0.5
 # Never is it best to clip more than this share of all rows.
 _LARGEST_CLIPPED = 0.5
@@ -89,8 +135,6 @@ class PreconditionedSettings:
         The share of iterates that are left out of the mean.
     step_growth : Fraction
         Each step's share of the steps' budget over that of the step before, in mu**2 or in epsilon.
-    warm_start : bool
-        Whether the descent begins at the Gram matrix's own solution.
     """
 
     gram_share: Fraction
@@ -102,7 +146,6 @@ class PreconditionedSettings:
     step_size: float
     average_from: float
     step_growth: Fraction
-    warm_start: bool
 
 
 def settings_for(
@@ -144,7 +187,7 @@ def settings_for(
 
     Notes
     -----
-    How many rows are clipped is what matters most: about `c * sqrt(n_features) / mu` times 5, c = 2 (Replace) or 1
+    How many rows are clipped is what matters most: about `c * sqrt(n_features) / mu` times 5 to 8, c = 2 (Replace) or 1
     (AddRemove), independently of the number of rows. The clip itself follows a noisy count of them.
 
     Examples
@@ -167,29 +210,25 @@ def settings_for(
     gram_share = _gram_share(noise, pure=pure)
     rest = float(1 - gram_share - _COUNT_SHARE)
 
-    def at(values: tuple[float, ...]) -> float:
-        return float(np.interp(math.log(noise), np.log(_NOISE), values))
-
-    n_steps = round(at((_PURE_STEPS if pure else _STEPS)[loss]))
+    knots = (_PURE if pure else _GAUSSIAN)[loss]
+    n_steps = round(knots.at("n_steps", noise))
     if n >= _LARGE:
         n_steps = min(n_steps, _MOST_STEPS_OF_LARGE)
     # What the noise of all steps, averaged, is worth in rows of a residual at the clip.
     rows = changed * (p * math.sqrt(_PURE_AVERAGED) if pure else math.sqrt(p)) / (strength * rest)
     plain = n * strength / (changed * (p if pure else math.sqrt(p)))
-    clip = _FIRST_CLIP * _TYPICAL[loss] * bound * math.sqrt(p) * max(1.0, plain) ** (1 / 3) / (1.0 + noise)
-    # Of counts, whose curvature is known but roughly, noisy first steps lead too far away.
-    refined = pure and loss != "poisson"
+    first = _PURE_FIRST_CLIP if pure and loss != "poisson" else _FIRST_CLIP
+    clip = first * _TYPICAL[loss] * bound * math.sqrt(p) * max(1.0, plain) ** (1 / 3) / (1.0 + noise)
     return PreconditionedSettings(
         gram_share=gram_share,
         count_share=_COUNT_SHARE,
         clip=min(max(clip, 1e-6), 1e6),
-        clip_target=min((_PURE_CLIPPED if pure else _CLIPPED) * rows, _LARGEST_CLIPPED * n),
+        clip_target=min(knots.at("clipped", noise) * rows, _LARGEST_CLIPPED * n),
         clip_gain=_GAIN,
         n_steps=n_steps,
-        step_size=at(_STEP_SIZES[loss]) / _CURVATURE[loss],
-        average_from=_PURE_AVERAGE_FROM if pure else at(_AVERAGE_FROM),
-        step_growth=_PURE_GROWTH if refined else Fraction(1),
-        warm_start=refined,
+        step_size=knots.at("step_size", noise) / _CURVATURE[loss],
+        average_from=knots.at("average_from", noise),
+        step_growth=Fraction(round(100 * knots.at("growth", noise)), 100),
     )
 
 

@@ -37,6 +37,8 @@ class PreconditionedFit:
         That was taken in whitened coordinates, along the gradient of the mean loss.
     step_stds : tuple of float
         Standard deviation of the noise on an entry of each step's sum, in units of residual times whitened row.
+    weights : tuple of float
+        What the iterate after every step counts in the result; 1 in all.
     clips : tuple of float
         The clip of every step, in the same units.
     layout : Layout
@@ -52,6 +54,7 @@ class PreconditionedFit:
     whitener: Whitener
     step_size: float
     step_stds: tuple[float, ...]
+    weights: tuple[float, ...]
     clips: tuple[float, ...]
     layout: Layout
     link: Link
@@ -79,12 +82,12 @@ class PreconditionedFit:
         """
         kept = np.clip(self.whitener.eigenvalues / np.maximum(self.whitener.eigenvalues, self.whitener.floor), 0.0, 1.0)
         decay = 1.0 - self.step_size * curvature * kept
-        first, n_steps = self.settings.first_averaged, self.settings.n_steps
-        variances = np.zeros_like(decay)
-        for step, std in enumerate(self.step_stds):
-            reached = sum((decay ** (later - step) for later in range(max(first, step), n_steps)), np.zeros_like(decay))
+        variances, reached = np.zeros_like(decay), np.zeros_like(decay)
+        # A step's noise is in its own iterate, and what is left of it in those that follow.
+        for weight, std in zip(reversed(self.weights), reversed(self.step_stds), strict=True):
+            reached = weight + decay * reached
             variances += (reached * std) ** 2
-        factor = self.step_size / (self.settings.n_rows * (n_steps - first))
+        factor = self.step_size / self.settings.n_rows
         root = self.whitener.matrix @ self.whitener.vectors * (np.sqrt(variances) * factor)
         to_user = self._to_user() @ root
         return np.asarray(to_user @ to_user.T)

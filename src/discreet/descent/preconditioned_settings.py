@@ -9,6 +9,7 @@ from typing import Any
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
+from discreet.privacy.preconditioned_events import check_growth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,11 @@ class Settings:
         with ratio the noisy count over the target, each with one standard deviation of the count's noise added;
         it is kept between 1/4 and 16.
     average_from : float, default 0.5
-        The result is the mean of the iterates after step `ceil(average_from * T)` on, in [0, 1).
+        The result is the mean of the iterates after step `ceil(average_from * T)` on, in [0, 1), each weighted by one
+        over its step's noise variance.
+    step_growth : float or Fraction, default 1
+        How many times the share of the step before it each step's sum has, in mu**2 or in epsilon: the first steps need
+        but a direction, the last ones are averaged. From 1/4096 to 4096 over all steps.
     """
 
     n_rows: int
@@ -52,6 +57,7 @@ class Settings:
     clip_target: float = 0.0
     clip_gain: float = 0.5
     average_from: float = 0.5
+    step_growth: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         values: dict[str, Any] = {
@@ -60,6 +66,7 @@ class Settings:
             "gram_share": _checks.exact_positive(self.gram_share, "gram_share"),
             "count_share": _checks.exact_nonnegative(self.count_share, "count_share"),
         }
+        values["step_growth"] = check_growth(self.step_growth, values["n_steps"])
         if not values["gram_share"] + values["count_share"] < 1:
             raise InvalidArgument(
                 "`gram_share` and `count_share` must leave something for the steps: below 1 together."

@@ -14,6 +14,8 @@ from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.lattice.noise.steps import step_bits_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned_settings import Settings
@@ -77,29 +79,38 @@ def walk(
     them is post-processing. Proof: docs/proofs/preconditioned.md
     """
     p, n_steps = event.shape[0], event.n_steps
-    first = settings.first_averaged
-    iterate, total, clip, clips = np.zeros(p), np.zeros(p), settings.clip, []
+    weights = tail_weights(event, settings.first_averaged)
+    iterate, mean, clip, clips = np.zeros(p), np.zeros(p), settings.clip, []
     for step in range(n_steps):
         clips.append(clip)
         residual_unit = clip / (event.clip * rows.unit)
         private_sums, private_count = rows.clipped_sums(
             iterate, residual_unit, backward=step % 2 == 1, count=event.count_noise > 0, threads=threads
         )
-        gradient = _noisy_sums(private_sums, event, coins) * (rows.unit * residual_unit)
+        gradient = _noisy_sums(private_sums, event, step, coins) * (rows.unit * residual_unit)
         iterate = np.clip(iterate - step_size * gradient / settings.n_rows, -_LARGEST_ENTRY, _LARGEST_ENTRY)
         if event.count_noise:
             noisy_count = _noisy_count(private_count, event, coins)
             clip = _next_clip(clip, noisy_count, step, event, settings)
-        if step >= first:
-            total += iterate
-    return Trajectory(total / (n_steps - first), tuple(clips))
+        mean += weights[step] * iterate
+    return Trajectory(mean, tuple(clips))
 
 
-def entry_std(event: PreconditionedEvent) -> float:
+def entry_std(event: PreconditionedEvent, step: int = 0) -> float:
     """Return the standard deviation of the noise on an entry of a step's sums, in its units; public."""
-    if event.law == "gaussian":
-        return math.sqrt(event.step_noise)
-    return math.sqrt(event.shape[0] + 1) / float(event.step_noise)
+    noise = event.noise_of(step)
+    return math.sqrt(noise) if event.law == "gaussian" else math.sqrt(event.shape[0] + 1) / float(noise)
+
+
+def step_stds(event: PreconditionedEvent, clips: Iterable[float]) -> tuple[float, ...]:
+    """Return the standard deviation of every step's noise in units of residual times whitened row; public."""
+    return tuple(entry_std(event, step) * clip / event.clip for step, clip in enumerate(clips))
+
+
+def tail_weights(event: PreconditionedEvent, first: int) -> NDArray[np.float64]:
+    """Return what every iterate counts in the result: one over its noise's variance from step `first` on, 1 in all."""
+    known = np.array([entry_std(event, step) ** -2 if step >= first else 0.0 for step in range(event.n_steps)])
+    return np.asarray(known / known.sum())
 
 
 def count_std(event: PreconditionedEvent) -> float:
@@ -107,12 +118,14 @@ def count_std(event: PreconditionedEvent) -> float:
     return math.sqrt(event.count_noise) if event.law == "gaussian" else math.sqrt(2) * float(event.count_noise)
 
 
-def _noisy_sums(private_sums: NDArray[np.int64], event: PreconditionedEvent, coins: Coins) -> NDArray[np.float64]:
-    bits = step_bits_for(entry_std(event))
+def _noisy_sums(
+    private_sums: NDArray[np.int64], event: PreconditionedEvent, step: int, coins: Coins
+) -> NDArray[np.float64]:
+    bits, noise = step_bits_for(entry_std(event, step)), event.noise_of(step)
     if event.law == "gaussian":
-        released = rounded_gaussian(private_sums, variance=event.step_noise, coins=coins, step_bits=bits)
+        released = rounded_gaussian(private_sums, variance=noise, coins=coins, step_bits=bits)
     else:
-        released = l2_norm(private_sums, rate=event.step_noise, coins=coins, step_bits=bits)
+        released = l2_norm(private_sums, rate=noise, coins=coins, step_bits=bits)
     return np.ldexp(released.astype(np.float64), bits)
 
 

@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet.descent.estimator import Facts as StepFacts
 from discreet.descent.links import link_of
 from discreet.descent.preconditioned_fit import PreconditionedFit
-from discreet.descent.whitened_steps import entry_std
+from discreet.descent.whitened_steps import step_stds, tail_weights
 from discreet.descent.whitening import whitener
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.functional.assumptions import laws_of, second_moments
@@ -256,7 +256,8 @@ class _Outlook:
             gram_std=std,
             whitener=public,
             step_size=settings.step_size / mean,
-            step_stds=(entry_std(event) * clip / event.clip,) * settings.n_steps,
+            step_stds=step_stds(event, (clip,) * settings.n_steps),
+            weights=tuple(tail_weights(event, settings.first_averaged)),
             clips=(clip,) * settings.n_steps,
             layout=self.layout,
             link=link,

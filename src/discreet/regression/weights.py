@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet import _checks
-from discreet.descent.blas_threads import one_thread
 from discreet.descent.gridded_rows import GriddedRows, rows_a_block
-from discreet.descent.links import link_of
 from discreet.descent.preconditioned import PreconditionedPlan
-from discreet.descent.preconditioned_fit import PreconditionedFit, margin_coding
-from discreet.descent.whitened_rows import WhitenedRows, whitened
-from discreet.descent.whitened_steps import entry_std, walk
-from discreet.descent.whitening import whitener
+from discreet.descent.whitened_rows import WhitenedRows
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import GramSum
-from discreet.lattice.noise.steps import step_bits_for
-from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
-from discreet.lattice.noise.wishart import wishart_difference
 from discreet.tables.arrays import UNEQUAL, numbers_of
 
 if TYPE_CHECKING:
@@ -30,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.gridded_rows import RowSource
-    from discreet.lattice.coins import Coins
+    from discreet.descent.links import Link
+    from discreet.descent.whitening import Whitener
     from discreet.lattice.grid import Layout
-    from discreet.privacy.preconditioned_events import PreconditionedEvent
 
 # Weights over the largest are whole multiples of this: few enough digits for a float32.
 _STEP = 2.0**-16
@@ -205,48 +196,13 @@ class WeightedPlan(PreconditionedPlan):
     Proof: docs/proofs/front_door.md
     """
 
-    def draw(self, statistic: GriddedRows, coins: Coins) -> PreconditionedFit:
-        """Return the release; total, whatever the private values are."""
-        layout, event, settings = self.layout, self.event, self.settings
-        gram, std = noisy_gram(statistic.private_gram, event, layout, coins)
-        public = whitener(layout, gram, entry_std=std, n_rows=settings.n_rows)
-        # The mean of a count is over the sum of the weights, which the release has in its corner.
-        count = settings.n_rows if not layout.intercept else max(1, round(min(float(gram[0, 0]), settings.n_rows)))
-        link, mean = link_of(layout, event.loss, gram, entry_std=std, n_rows=count)
-        step_size = settings.step_size / mean
-        with one_thread() as threads:
-            plain = whitened(statistic, public, link, clip=event.clip, threads=threads)
-            pairs = zip(plain.private_blocks, statistic.private_blocks, strict=True)
-            blocks = tuple(np.concatenate([block, codes[layout.width :]]) for block, codes in pairs)
-            rows = WeightedRows(blocks, plain.clip, link, plain.unit)
-            path = walk(rows, event, settings, coins, step_size=step_size, threads=threads)
-        parameters = margin_coding(layout) @ (public.matrix @ path.mean)
-        first = int(layout.intercept)
-        coef, intercept = link.to_user(parameters[first:], float(parameters[0]) if first else 0.0)
-        return PreconditionedFit(
-            coef=coef,
-            intercept=intercept if first else 0.0,
-            gram=gram,
-            gram_std=std,
-            whitener=public,
-            step_size=step_size,
-            step_stds=tuple(entry_std(event) * clip / event.clip for clip in path.clips),
-            clips=path.clips,
-            layout=layout,
-            link=link,
-            settings=settings,
-        )
+    def _n_counted(self, gram: NDArray[np.float64]) -> int:
+        """Return the sum of the weights, which the release has in its corner."""
+        n_rows = self.settings.n_rows
+        return max(1, round(min(float(gram[0, 0]), n_rows))) if self.layout.intercept else n_rows
 
-
-def noisy_gram(
-    private_gram: NDArray[np.int64], event: PreconditionedEvent, layout: Layout, coins: Coins
-) -> tuple[NDArray[np.float64], float]:
-    """Return the Gram matrix of rows over 2**bits under the event's noise, and the noise's std off the diagonal."""
-    gaussian = event.law == "gaussian"
-    std = math.sqrt(event.gram_noise / 2) if gaussian else math.sqrt((layout.width + 1) / 2) / float(event.gram_noise)
-    bits = step_bits_for(std)
-    if gaussian:
-        noisy = symmetric_gaussian(private_gram, diagonal_variance=event.gram_noise, coins=coins, step_bits=bits)
-    else:
-        noisy = wishart_difference(private_gram, theta=event.gram_noise, coins=coins, step_bits=bits)
-    return np.ldexp(noisy.astype(np.float64), bits - 2 * layout.bits), math.ldexp(std, -2 * layout.bits)
+    def _whitened(self, rows: GriddedRows, public: Whitener, link: Link, *, threads: int) -> WhitenedRows:
+        plain = super()._whitened(rows, public, link, threads=threads)
+        pairs = zip(plain.private_blocks, rows.private_blocks, strict=True)
+        blocks = tuple(np.concatenate([block, codes[self.layout.width :]]) for block, codes in pairs)
+        return WeightedRows(blocks, plain.clip, link, plain.unit)
