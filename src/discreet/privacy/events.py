@@ -7,7 +7,7 @@ and an unknown kind is refused, never guessed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -190,7 +190,7 @@ class Event(ABC):
                 f"A stored event of kind {cls.kind!r} has the unknown field {unknown[0]!r}. "
                 "It may be of a newer version of discreet: update."
             )
-        required = known - {"step_bits", "rows_per_unit"}
+        required = {field.name for field in fields(cls) if field.default is MISSING}
         if missing := sorted(required - set(stored)):
             raise InvalidArgument(
                 f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}. "

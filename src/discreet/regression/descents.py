@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from discreet.descent.gridded_rows import RowSource
     from discreet.descent.preconditioned import PreconditionedPlan
+    from discreet.descent.preconditioned_defaults import PreconditionedSettings
     from discreet.descent.preconditioned_fit import PreconditionedFit
     from discreet.lattice.coins import Coins
     from discreet.lattice.grid import Layout
@@ -127,7 +128,15 @@ def descent_settings(
     given = {name: value for name, value in overrides.items() if value is not None}
     if "clip" in given:  # a clip that was asked for stays as it is
         given |= {"clip": _checks.finite_float(given["clip"], "clip"), "count_share": Fraction(0), "clip_target": 0.0}
+    if "n_steps" in given:
+        given["step_growth"] = _growth_of(_checks.integer(given["n_steps"], "n_steps", low=1), found)
     return Settings(n_rows=n_rows, **(chosen | given))
+
+
+def _growth_of(n_steps: int, found: PreconditionedSettings) -> Fraction:
+    """Return the growth of another number of steps: the last of more of them costs what the default's last does."""
+    growth = float(found.step_growth) ** min(1.0, found.n_steps / n_steps)
+    return Fraction(round(1000 * growth), 1000)
 
 
 def plan_descents(
