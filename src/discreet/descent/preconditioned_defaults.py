@@ -65,7 +65,7 @@ _GAUSSIAN = {
         clipped=(2.5, 3.5, 4.5, 5.0, 4.5, 4.0, 3.0),
     ),
     "poisson": _Knots(
-        n_steps=(48, 42, 34, 27, 25, 24, 24),
+        n_steps=(50, 50, 46, 36, 28, 26, 24),
         step_size=(0.42, 0.45, 0.5, 0.66, 0.86, 0.95, 0.95),
         average_from=(0.33, 0.33, 0.33, 0.33, 0.4, 0.4, 0.4),
         growth=(1.06, 1.07, 1.06, 1.0, 1.0, 1.0, 1.0),
@@ -104,6 +104,8 @@ _TYPICAL = {"squared": 0.15, "logistic": 0.45, "poisson": 0.07}
 _GRAM_SHARE, _COUNT_SHARE = Fraction(1, 5), Fraction(1, 20)
 # Where a pure budget leaves much noise, more is needed to whiten at all; with little Gaussian noise less is enough.
 _PURE_NOISY, _PURE_NOISY_GRAM_SHARE = 0.2, Fraction(3, 10)
+# A count's step is over its mean, which is read from the matrix too.
+_PURE_NOISY_COUNTS, _PURE_NOISY_COUNTS_GRAM_SHARE = 0.8, Fraction(2, 5)
 _QUIET, _QUIET_GRAM_SHARE = 0.06, Fraction(3, 20)
 _FIRST_CLIP, _PURE_FIRST_CLIP = 0.3, 0.2
 # Steps whose noise adds up, in a pure budget, as if it were one's.
@@ -207,7 +209,7 @@ def settings_for(
     changed = 2 if isinstance(check_adjacency(adjacency), Replace) else 1
     strength, pure = _strength(budget), isinstance(budget, Pure)
     noise = _gram_noise(p, norm_squared, changed, strength, pure=pure) / (n * norm_squared / p)
-    gram_share = _gram_share(noise, pure=pure)
+    gram_share = _gram_share(loss, noise, pure=pure)
     rest = float(1 - gram_share - _COUNT_SHARE)
 
     knots = (_PURE if pure else _GAUSSIAN)[loss]
@@ -260,7 +262,9 @@ def _strength(budget: Budget) -> float:
     raise InvalidArgument(f"`budget` {value!r} buys nothing. Give one above 0.")
 
 
-def _gram_share(noise: float, *, pure: bool) -> Fraction:
+def _gram_share(loss: str, noise: float, *, pure: bool) -> Fraction:
+    if pure and loss == "poisson" and noise >= _PURE_NOISY_COUNTS:
+        return _PURE_NOISY_COUNTS_GRAM_SHARE
     if pure:
         return _PURE_NOISY_GRAM_SHARE if noise >= _PURE_NOISY else _GRAM_SHARE
     return _GRAM_SHARE if noise >= _QUIET else _QUIET_GRAM_SHARE
