@@ -106,7 +106,8 @@ def fit(A: Array, y: Array, loss: str, *, norm_squared: float, cost: Cost, k: Kn
     v, step = np.zeros(p), k.step_size
     if loss == "poisson":
         mean = min(max(G[0, p] / n, 2 * deviation / n, LEAST_MEAN), 1.0)
-        v = np.linalg.solve(P, np.eye(p)[0] * math.log(mean))
+        start = min(max(G[0, p] / n, deviation / 2 / n, LEAST_MEAN), 1.0)
+        v = np.linalg.solve(P, np.eye(p)[0] * math.log(start))
         step = k.step_size / mean
     elif k.warm:
         start = adaptive_ridge(G[:p, :p] / n, G[:p, p] / n, low)

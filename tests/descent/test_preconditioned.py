@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 from descent.whitened_tables import Blocks, small_layout
 from discreet.descent.gridded_rows import ArraySource
+from discreet.descent.links import link_of
 from discreet.descent.preconditioned import PreconditionedFit, Settings, preconditioned_plan
 from discreet.descent.whitened_steps import count_std, entry_std, tail_weights
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData
@@ -221,6 +222,18 @@ def test_iterates_count_by_what_their_noise_leaves():
         event = preconditioned_plan(layout, "squared", budget=budget, adjacency=Replace(), settings=given).event
         weights = tail_weights(event, given.first_averaged)
         np.testing.assert_allclose(weights, np.array([0, 0, 1, ratio]) / (1 + ratio))
+
+
+def test_counts_start_below_a_mean_that_the_noise_hides():
+    """Steps are divided by twice the noise's deviation, and the start is at half of it; a mean that is read is both."""
+    layout = array_layout(NAMES, BOX, Interval(0, 20), intercept=True)
+    gram = np.eye(5) * 1000.0
+    for read, mean, start in ((-0.5, 0.1, 0.025), (0.05, 0.1, 0.05), (0.3, 0.3, 0.3)):
+        gram[0, -1] = gram[-1, 0] = 1000 * (2 * read - 1)
+        link, over = link_of(layout, "poisson", gram, entry_std=100.0, n_rows=1000)
+        margins = np.zeros(1)
+        link.means(margins, np.empty(1, np.intp))
+        np.testing.assert_allclose([over, margins[0]], [mean, start], rtol=1e-12)
 
 
 def test_the_clip_follows_the_counts_to_its_target():

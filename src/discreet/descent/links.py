@@ -151,6 +151,7 @@ class PoissonLink(_TableLink):
 
 # At least this much of the upper bound is taken for the mean of a count.
 _LEAST_MEAN = 1e-4
+_START_OVER_NOISE = 0.25
 
 
 def check_target(layout: Layout, loss: str) -> None:
@@ -190,7 +191,7 @@ def link_of(
     Notes
     -----
     The mean of a count, over its upper bound, is read from the release, at least twice the noise's standard deviation
-    and 1e-4, at most 1. With an intercept it is also where the descent starts.
+    and 1e-4, at most 1. With an intercept the descent starts there, or at half that deviation if less was read.
     """
     coding = layout.codings[-1]
     if loss == "squared":
@@ -202,5 +203,7 @@ def link_of(
     squares = max(float(gram[-1, -1]) / n_rows, 0.0)
     read = (gram[0, -1] / n_rows + 1.0) / 2.0 if layout.intercept else math.sqrt(squares)
     mean = float(min(max(read, noise, _LEAST_MEAN), 1.0))
+    # A mean that the noise hides is likely smaller than the noise, and a start too low is soon left.
+    start = float(min(max(read, _START_OVER_NOISE * noise, _LEAST_MEAN), 1.0))
     # Without an intercept nothing could take up a start other than a mean count of 1.
-    return PoissonLink(coding, layout.bits, mean if layout.intercept else 1.0 / coding.upper), mean
+    return PoissonLink(coding, layout.bits, start if layout.intercept else 1.0 / coding.upper), mean
