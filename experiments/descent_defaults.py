@@ -176,6 +176,7 @@ def rule(loss: str, n: int, p: int, norm_squared: float, cost: Cost) -> Knobs:
         clip=found.clip,
         n_steps=found.n_steps,
         step_size=found.step_size,
+        warm=found.warm_start and loss != "poisson",
         floor=FLOOR,
         count_share=float(found.count_share),
         target=found.clip_target,
@@ -210,7 +211,7 @@ CHANGES: dict[str, Any] = {
     "floor 0.4": lambda _: {"floor": 0.4},
     "average from 0.6": lambda _: {"average_from": 0.6},
     "momentum 0.2": lambda _: {"momentum": 0.2},
-    "start at the Gram matrix's solution": lambda _: {"warm": True},
+    "other start": lambda k: {"warm": not k.warm},
     "equal steps": lambda _: {"growth": 1.0},
     "growth + 0.05": lambda k: {"growth": k.growth + 0.05},
 }

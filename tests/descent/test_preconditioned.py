@@ -224,6 +224,32 @@ def test_iterates_count_by_what_their_noise_leaves():
         np.testing.assert_allclose(weights, np.array([0, 0, 1, ratio]) / (1 + ratio))
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_warm_start_is_the_gram_matrixs_own_solution(loss):
+    """With no step to speak of, least squares of the release in the user's units; twice that for log odds."""
+    X, y, bounds, best = table(loss)
+    given = settings(n_steps=1, step_size=1e-9, warm_start=True)
+    value = fit(X, y, bounds, loss, given=given).value
+    found = np.concatenate([[value.intercept], value.coef])
+    A = np.column_stack([np.ones(len(X)), X])
+    target = y if loss == "squared" else 2 * y - 1
+    plain = np.linalg.lstsq(A, target, rcond=None)[0] * (1 if loss == "squared" else 2)
+    np.testing.assert_allclose(found, plain, atol=0.02)
+    cold = fit(X, y, bounds, loss, given=settings(n_steps=1, step_size=1e-9)).value
+    assert np.abs(cold.coef).max() < 1e-3 < np.abs(best[1:]).max()
+
+
+def test_a_warm_start_over_noise_alone_is_finite():
+    """No rows at all, and a Gram matrix that is noise with negative eigenvalues."""
+    for loss in ("squared", "logistic", "poisson"):
+        given = settings(n_rows=100, n_steps=2, warm_start=True)
+        value = fit(
+            np.empty((0, 3)), np.empty(0), Interval(0, 20), loss, budget=Pure(epsilon="1/50"), adjacency=AddRemove(),
+            given=given,
+        ).value  # fmt: skip
+        assert np.isfinite(value.coef).all()
+
+
 def test_counts_start_below_a_mean_that_the_noise_hides():
     """Steps are divided by twice the noise's deviation, and the start is at half of it; a mean that is read is both."""
     layout = array_layout(NAMES, BOX, Interval(0, 20), intercept=True)

@@ -128,6 +128,12 @@ def test_pure_budgets_take_few_steps_that_grow():
     assert min(pure.step_growth, gaussian.step_growth) > 1
 
 
+def test_pure_descents_of_little_noise_start_at_the_matrixs_solution():
+    """They have few steps; where the matrix is full of noise, or steps are many, zero is as good."""
+    warm = [settings_for(**FACTS | {"budget": b}).warm_start for b in (Pure(epsilon=5), Pure(epsilon="0.1"), Gdp(mu=1))]
+    assert warm == [True, False, False]
+
+
 def test_where_noise_is_large_all_steps_cost_the_same():
     """The first steps then have as far to go as the last."""
     for budget in (Pure(epsilon="0.001"), Gdp(mu="0.001")):

@@ -29,7 +29,7 @@ from discreet.descent.preconditioned_fit import PreconditionedFit, margin_coding
 from discreet.descent.preconditioned_settings import Settings
 from discreet.descent.whitened_rows import clip_bits, whitened
 from discreet.descent.whitened_steps import step_stds, tail_weights, walk
-from discreet.descent.whitening import whitener
+from discreet.descent.whitening import gram_solution, whitener
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.l2_norm import check_l2_rate
@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+
+
+# Log odds near an even chance are twice the least squares of labels -1 and 1.
+_SCALES = {"squared": 1.0, "logistic": 2.0}
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,12 @@ class PreconditionedPlan:
         public = whitener(layout, gram, entry_std=std, n_rows=settings.n_rows)
         link, mean = link_of(layout, event.loss, gram, entry_std=std, n_rows=self._n_counted(gram))
         step_size = settings.step_size / mean
+        start = None
+        if settings.warm_start and event.loss in _SCALES:
+            start = gram_solution(public, gram, n_rows=settings.n_rows, scale=_SCALES[event.loss])
         with one_thread() as threads:
             private_rows = self._whitened(statistic, public, link, threads=threads)
-            path = walk(private_rows, event, settings, coins, step_size=step_size, threads=threads)
+            path = walk(private_rows, event, settings, coins, step_size=step_size, start=start, threads=threads)
         parameters = margin_coding(layout) @ (public.matrix @ path.mean)
         first = int(layout.intercept)
         coef, intercept = link.to_user(parameters[first:], float(parameters[0]) if first else 0.0)

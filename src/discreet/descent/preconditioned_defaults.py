@@ -78,14 +78,14 @@ _PURE = {
         n_steps=(8, 7, 6, 6, 6, 6, 6),
         step_size=(0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95),
         average_from=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4),
-        growth=(1.45, 1.4, 1.4, 1.3, 1.15, 1.1, 1.0),
+        growth=(1.5, 1.5, 1.45, 1.32, 1.15, 1.1, 1.0),
         clipped=(6.0, 6.0, 6.0, 7.0, 7.0, 6.0, 5.0),
     ),
     "logistic": _Knots(
         n_steps=(12, 11, 10, 8, 6, 5, 5),
         step_size=(1.5, 1.4, 1.3, 1.15, 0.9, 0.75, 0.7),
         average_from=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4),
-        growth=(1.35, 1.3, 1.25, 1.2, 1.1, 1.05, 1.0),
+        growth=(1.4, 1.35, 1.28, 1.2, 1.1, 1.05, 1.0),
         clipped=(6.0, 6.0, 6.0, 6.0, 5.5, 5.0, 4.0),
     ),
     "poisson": _Knots(
@@ -104,6 +104,8 @@ _TYPICAL = {"squared": 0.15, "logistic": 0.45, "poisson": 0.07}
 _GRAM_SHARE, _COUNT_SHARE = Fraction(1, 5), Fraction(1, 20)
 # Where a pure budget leaves much noise, more is needed to whiten at all; with little Gaussian noise less is enough.
 _PURE_NOISY, _PURE_NOISY_GRAM_SHARE = 0.2, Fraction(3, 10)
+# Below this the matrix's own solution is nearer than zero; Gaussian steps, of which there are more, find there alone.
+_PURE_WARM = 0.2
 # A count's step is over its mean, which is read from the matrix too.
 _PURE_NOISY_COUNTS, _PURE_NOISY_COUNTS_GRAM_SHARE = 0.8, Fraction(2, 5)
 _QUIET, _QUIET_GRAM_SHARE = 0.06, Fraction(3, 20)
@@ -137,6 +139,8 @@ class PreconditionedSettings:
         The share of iterates that are left out of the mean.
     step_growth : Fraction
         Each step's share of the steps' budget over that of the step before, in mu**2 or in epsilon.
+    warm_start : bool
+        Whether the descent begins at the Gram matrix's own solution.
     """
 
     gram_share: Fraction
@@ -148,6 +152,7 @@ class PreconditionedSettings:
     step_size: float
     average_from: float
     step_growth: Fraction
+    warm_start: bool
 
 
 def settings_for(
@@ -231,6 +236,7 @@ def settings_for(
         step_size=knots.at("step_size", noise) / _CURVATURE[loss],
         average_from=knots.at("average_from", noise),
         step_growth=Fraction(round(100 * knots.at("growth", noise)), 100),
+        warm_start=pure and noise < _PURE_WARM,
     )
 
 

@@ -46,6 +46,9 @@ class Settings:
     step_growth : float or Fraction, default 1
         How many times the share of the step before it each step's sum has, in mu**2 or in epsilon: the first steps need
         but a direction, the last ones are averaged. From 1/4096 to 4096 over all steps.
+    warm_start : bool, default False
+        Whether the descent begins at the solution of the Gram matrix, for "squared" and "logistic": free. For "poisson"
+        it does not.
     """
 
     n_rows: int
@@ -58,11 +61,13 @@ class Settings:
     clip_gain: float = 0.5
     average_from: float = 0.5
     step_growth: Fraction = Fraction(1)
+    warm_start: bool = False
 
     def __post_init__(self) -> None:
         values: dict[str, Any] = {
             "n_rows": _checks.integer(self.n_rows, "n_rows", low=1, high=2**32),
             "n_steps": _checks.integer(self.n_steps, "n_steps", low=1, high=10**4),
+            "warm_start": _checks.boolean(self.warm_start, "warm_start"),
             "gram_share": _checks.exact_positive(self.gram_share, "gram_share"),
             "count_share": _checks.exact_nonnegative(self.count_share, "count_share"),
         }

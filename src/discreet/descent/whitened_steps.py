@@ -54,6 +54,7 @@ def walk(
     coins: Coins,
     *,
     step_size: float,
+    start: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> Trajectory:
     """Return the result of all steps; their number and the work of each are fixed.
@@ -70,6 +71,8 @@ def walk(
         Where the noise comes from.
     step_size : float
         Along the gradient of the mean loss, in whitened coordinates.
+    start : ndarray of float64, shape (p,), or None
+        The first iterate, public; None for zeros.
     threads : int
         How many work on blocks.
 
@@ -80,7 +83,10 @@ def walk(
     """
     p, n_steps = event.shape[0], event.n_steps
     weights = tail_weights(event, settings.first_averaged)
-    iterate, mean, clip, clips = np.zeros(p), np.zeros(p), settings.clip, []
+    iterate, mean = np.zeros(p), np.zeros(p)
+    if start is not None:
+        iterate = np.clip(start, -_LARGEST_ENTRY, _LARGEST_ENTRY)
+    clip, clips = settings.clip, []
     for step in range(n_steps):
         clips.append(clip)
         residual_unit = clip / (event.clip * rows.unit)

@@ -60,6 +60,19 @@ class Whitener:
     vectors: NDArray[np.float64]
 
 
+def gram_solution(public: Whitener, gram: NDArray[np.float64], *, n_rows: int, scale: float) -> NDArray[np.float64]:
+    """Return the least squares of a released Gram matrix in whitened coordinates, times `scale`: post-processing.
+
+    A ridge lifts the least eigenvalue to the whitener's floor.
+    """
+    p = len(public.eigenvalues)
+    ridge = max(0.0, public.floor - float(public.eigenvalues[0]))
+    lifted = np.maximum(public.eigenvalues + ridge, public.floor)
+    roots = np.sqrt(np.maximum(public.eigenvalues, public.floor))
+    cross = public.vectors.T @ (gram[:p, p] / n_rows)
+    return np.asarray(public.vectors @ (roots / lifted * cross) * scale)
+
+
 def feature_norm_squared(layout: Layout) -> int:
     """Return an exact bound of the squared norm of a row's features, the target left out, in squared grid units."""
     return min(layout.row_norm_squared, sum(bound**2 for bound in layout.entry_bounds[:-1]))
