@@ -160,7 +160,7 @@ def test_means_are_those_of_the_models():
 
 
 def test_a_count_starts_at_its_noisy_mean():
-    """Over its bound; at least the noise, at most the bound; without an intercept at one."""
+    """Over its bound; at least a quarter of the noise, at most the bound; without an intercept at one."""
     layout = small_layout(2, intercept=True, target=(0.0, 50.0))
 
     def of(mean, std=1e-9, layout=layout):
@@ -172,7 +172,8 @@ def test_a_count_starts_at_its_noisy_mean():
     assert of(0.25) == pytest.approx((0.25, 0.25))
     assert of(-3.0) == (1e-4, 1e-4)
     assert of(7.0) == (1.0, 1.0)
-    assert of(0.0, std=5.0) == pytest.approx((0.05, 0.05))
+    assert of(0.0, std=5.0) == pytest.approx((0.0125, 0.05))
+    assert of(0.03, std=5.0) == pytest.approx((0.03, 0.05))
     base, divisor = of(0.0, layout=small_layout(2, intercept=False, target=(0.0, 50.0)))
     assert (base, divisor) == (0.02, 1.0)
     tiny = small_layout(2, intercept=False, target=(0.0, 1e-12))

@@ -66,7 +66,7 @@ def _cells():
         yield pytest.param(cell, id=_name(cell), marks=marks)
 
 
-@pytest.mark.parametrize("cell", _cells())
+@pytest.mark.parametrize("cell", list(_cells()))
 def test_the_untuned_default_is_near_the_best_in_hindsight(cell, subsamples):
     """Median of 20 subsamples, three draws each: at most 1.5 times the best fixed settings."""
     import dense_tables

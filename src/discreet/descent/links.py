@@ -100,9 +100,9 @@ class _TableLink(Link):
 
     def means(self, margins: NDArray[np.float64], scratch: NDArray[np.intp]) -> None:
         """Look the means up."""
-        np.add(margins, self._offset, out=margins)
-        np.rint(margins, out=margins)
-        np.clip(margins, 0.0, self._table.size - 1.0, out=margins)
+        # Half more, for the cast rounds toward 0: a pass less than to round first.
+        np.add(margins, self._offset + 0.5, out=margins)
+        np.clip(margins, 0.5, self._table.size - 0.5, out=margins)
         np.copyto(scratch, margins, casting="unsafe")
         # "clip" is the mode that writes to `out` without a copy; every index is in range.
         np.take(self._table, scratch, out=margins, mode="clip")

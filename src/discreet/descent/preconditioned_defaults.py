@@ -97,7 +97,7 @@ _PURE = {
     ),
 }
 # A table this large has little noise, and each step of it takes long.
-_LARGE, _MOST_STEPS_OF_LARGE = 500_000, 24
+_LARGE, _MOST_STEPS_OF_LARGE = 500_000, {"squared": 18, "logistic": 18, "poisson": 30}
 _CURVATURE = {"squared": 1.0, "logistic": 0.25, "poisson": 1.0}
 # A typical residual, over its public bound.
 _TYPICAL = {"squared": 0.15, "logistic": 0.45, "poisson": 0.07}
@@ -220,7 +220,7 @@ def settings_for(
     knots = (_PURE if pure else _GAUSSIAN)[loss]
     n_steps = round(knots.at("n_steps", noise))
     if n >= _LARGE:
-        n_steps = min(n_steps, _MOST_STEPS_OF_LARGE)
+        n_steps = min(n_steps, _MOST_STEPS_OF_LARGE[loss])
     # What the noise of all steps, averaged, is worth in rows of a residual at the clip.
     rows = changed * (p * math.sqrt(_PURE_AVERAGED) if pure else math.sqrt(p)) / (strength * rest)
     plain = n * strength / (changed * (p if pure else math.sqrt(p)))

@@ -116,18 +116,17 @@ class WhitenedRows:
         with np.errstate(all="ignore"):  # a warning would tell of a record
             for block in blocks:
                 n = block.shape[1]
-                residuals, sizes, cap = scratch[0, :n], scratch[1, :n], block[p + 1]
+                residuals, clipped, cap = scratch[0, :n], scratch[1, :n], block[p + 1]
                 np.dot(weights, block, out=residuals)
                 self.link.means(residuals, places[:n])
                 np.subtract(residuals, block[p], out=residuals)
                 np.multiply(residuals, per_unit, out=residuals)
                 np.rint(residuals, out=residuals)
-                np.abs(residuals, out=sizes)
+                np.negative(cap, out=clipped)
+                np.clip(residuals, clipped, cap, out=clipped)
                 if count:
-                    n_clipped += int(np.count_nonzero(sizes > cap))
-                np.minimum(sizes, cap, out=sizes)
-                np.copysign(sizes, residuals, out=residuals)
-                np.dot(block[:p], residuals, out=part)
+                    n_clipped += int(np.count_nonzero(clipped != residuals))
+                np.dot(block[:p], clipped, out=part)
                 sums += part.astype(np.int64)
         return sums, n_clipped
 
