@@ -62,7 +62,7 @@ test: lint $(VENV)/browser
 	$(PYTEST) -n $(JOBS) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
 
 nightly: $(VENV)/developer $(VENV)/installed
-	export DISCREET_HYPOTHESIS="new examples"; $(PYTEST) -m "nightly or hypothesis"
+	export DISCREET_HYPOTHESIS="new examples"; $(PYTEST) -n $(JOBS) --dist loadscope -m "nightly or hypothesis"
 
 bench: $(VENV)/developer $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --group benchmarks

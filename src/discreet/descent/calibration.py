@@ -53,6 +53,7 @@ def plan_descent(
     tail_average: bool = True,
     start: NDArray[np.float64] | None = None,
     column_scale: NDArray[np.float64] | None = None,
+    shorten_steps: bool = False,
 ) -> DescentPlan:
     """Return the plan of a descent that costs at most `budget`.
 
@@ -68,6 +69,8 @@ def plan_descent(
         Which data sets are neighbours.
     target_bounds, n_selected, n_steps, step_size, divisor, noise_floor, tail_average, start, column_scale
         As in `Descent`.
+    shorten_steps : bool, default False
+        As in `Descent`; the event is the same.
     selection : {"auto", "all", "threshold", "peel", "coordinate"}
         "auto" takes "threshold" where `row_norm**2 < 2 * n_selected * entry_bound**2` and otherwise "peel": both are
         public.
@@ -119,6 +122,7 @@ def plan_descent(
         tail_average=tail_average,
         start=start,
         column_scale=column_scale,
+        shorten_steps=shorten_steps,
     )
     _check_currency(settings, budget, noise)
     refused = False

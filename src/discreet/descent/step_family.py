@@ -68,7 +68,7 @@ class StepFamily(DescentEstimator):
     clip: float | None
     noise: str | None
 
-    def _plan(self, facts: Facts) -> ModelPlan:
+    def _plan(self, facts: Facts, *, shorten_steps: bool = False) -> ModelPlan:
         check_budget(self.budget)
         selection = _checks.one_of(self.selection, "selection", SELECTIONS)
         noise = "exact" if self.noise is None else _checks.one_of(self.noise, "noise", ("exact", "paper"))
@@ -98,6 +98,7 @@ class StepFamily(DescentEstimator):
             noise=noise,
             noise_floor=settled["noise_floor"],
             column_scale=column_scale(grid, loss, settled["step_size"], settled["n_steps"]),
+            shorten_steps=shorten_steps,
         )
         return ModelPlan(plan, grid, settled | {"selection": selection, "noise": noise})
 

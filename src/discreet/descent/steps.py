@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet.descent.gradients import gradient_unit, private_gradient, residual_bound
 from discreet.descent.rows import RESIDUAL_BOUND, IntegerRows, check_target_bounds
 from discreet.descent.selectors import keep_largest
+from discreet.descent.steepness import Steepness
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.gumbel import noisy_top
@@ -64,6 +65,9 @@ class Descent:
         The first iterate, from public knowledge or a *released* estimate; None for 0.
     column_scale : ndarray of float64, shape (width,), or None
         Public positive factors of the step size, one a column: a diagonal preconditioner.
+    shorten_steps : bool, default False
+        Whether steps of the columns are shortened where released gradients tell that the rows do not bear them: then
+        `step_size` is the longest. Free: post-processing of earlier releases. Not for "all" and "coordinate".
     """
 
     grid: RowGrid
@@ -78,6 +82,7 @@ class Descent:
     tail_average: bool = True
     start: NDArray[np.float64] | None = None
     column_scale: NDArray[np.float64] | None = None
+    shorten_steps: bool = False
 
     def __post_init__(self) -> None:
         _checks.one_of(self.selection, "selection", SELECTIONS)
@@ -95,6 +100,10 @@ class Descent:
         if not 0 <= _checks.finite_float(self.noise_floor, "noise_floor") <= 1e6:
             raise InvalidArgument(f"`noise_floor` must be between 0 and 1e6; found {self.noise_floor}.")
         _checks.boolean(self.tail_average, "tail_average")
+        if _checks.boolean(self.shorten_steps, "shorten_steps") and self.selection not in {"threshold", "peel"}:
+            raise InvalidArgument(
+                f'`shorten_steps` is for selection="threshold" and "peel"; found "{self.selection}". Leave it out.'
+            )
         self._check_vector("start", positive=False)
         self._check_vector("column_scale", positive=True)
 
@@ -170,11 +179,16 @@ class FullGaussian:
     settings: Descent
     event: GaussianStepsEvent
     coins: Coins
+    steepness: Steepness = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steepness", Steepness(self.settings))
 
     def step(self, theta: NDArray[np.float64], private_sums: NDArray[np.int64], bound: int) -> NDArray[np.float64]:
         """Return the next iterate."""
         released, std = _gaussian(private_sums, self.event.variance, bound, self.coins)
-        factors = self.settings.factors
+        self.steepness.see(released[: self.settings.grid.n_columns], std, bound)
+        factors = self.steepness.factors
         moved: NDArray[np.float64] = theta - factors * released
         if self.settings.selection == "all":
             return moved
@@ -189,18 +203,28 @@ class Peeling:
     settings: Descent
     event: SelectedStepsEvent
     coins: Coins
+    steepness: Steepness = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steepness", Steepness(self.settings))
 
     def step(self, theta: NDArray[np.float64], private_sums: NDArray[np.int64], bound: int) -> NDArray[np.float64]:
         """Return the next iterate."""
-        factors, n_columns = self.settings.factors, self.settings.grid.n_columns
+        before, factors, n_columns = self.steepness.factor, self.steepness.factors, self.settings.grid.n_columns
         public_part = np.rint(np.clip(theta / factors, -_LARGEST_PART, _LARGEST_PART)).astype(np.int64)
         private_moved = public_part - private_sums
         chosen = _chosen(np.abs(private_moved[:n_columns]), self.event, bound, self.coins)
         kept = np.concatenate([chosen, np.arange(n_columns, private_moved.size)])
         released, std = _gaussian(private_moved[kept], self.event.variance, bound, self.coins)
+        gradient = np.zeros(n_columns)
+        gradient[chosen] = public_part[chosen] - released[: chosen.size]
+        self.steepness.see(gradient, std, bound)
+        # Columns are chosen by a step as long as before; of it the part is taken that the rows are now known to bear.
+        part = np.ones(theta.size)
+        part[:n_columns] = self.steepness.factor / before
         moved = np.zeros_like(theta)
-        moved[kept] = released * factors[kept]
-        _floored(moved, self.settings.noise_floor * std * factors, n_columns)
+        moved[kept] = (public_part[kept] * (1.0 - part[kept]) + released * part[kept]) * factors[kept]
+        _floored(moved, self.settings.noise_floor * std * factors * part, n_columns)
         return moved
 
 
@@ -253,12 +277,16 @@ class NoisyDescent:
         How it was found.
     first_move, last_move : float
         How far the first and the last step moved the columns, in the Euclidean norm: of iterates, which are released.
+    first_factor, last_factor : float, default 1
+        What part of `step_size` the first and the last step had: functions of what steps released.
     """
 
     theta: NDArray[np.float64]
     settings: Descent
     first_move: float
     last_move: float
+    first_factor: float = 1.0
+    last_factor: float = 1.0
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -314,4 +342,8 @@ class DescentPlan:
         """Return the release; total, whatever the private values are."""
         make: dict[str, Any] = {"peel": Peeling, "coordinate": Coordinate}
         mechanism = make.get(self.settings.selection, FullGaussian)(self.settings, self.event, coins)
-        return descend(statistic, self.settings, mechanism)
+        found = descend(statistic, self.settings, mechanism)
+        if not self.settings.shorten_steps:
+            return found
+        steepness = mechanism.steepness
+        return replace(found, first_factor=steepness.first_factor, last_factor=steepness.factor)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class _LinearSteps(SparseLinearRegression):
     """Plans steps of the squared loss."""
 
-    def plan(self, facts: Facts) -> ModelPlan:
+    def plan(self, facts: Facts, *, shorten_steps: bool = False) -> ModelPlan:
         """Return the plan of one model."""
-        return self._plan(facts)
+        return self._plan(facts, shorten_steps=shorten_steps)
 
 
 class _CountSteps(_LinearSteps):
@@ -47,9 +47,9 @@ class _CountSteps(_LinearSteps):
 class _LogisticSteps(SparseLogisticRegression):
     """Plans steps of the logistic loss."""
 
-    def plan(self, facts: Facts) -> ModelPlan:
+    def plan(self, facts: Facts, *, shorten_steps: bool = False) -> ModelPlan:
         """Return the plan of one model."""
-        return self._plan(facts)
+        return self._plan(facts, shorten_steps=shorten_steps)
 
 
 class _Perturbed(PerturbedLogisticRegression):
@@ -63,7 +63,9 @@ class _Perturbed(PerturbedLogisticRegression):
 _STEPS = {"squared": _LinearSteps, "logistic": _LogisticSteps, "poisson": _CountSteps}
 
 
-def plan_coded(method: str, loss: str, facts: Facts, *, declared: dict[str, Any], given: dict[str, Any]) -> ModelsPlan:
+def plan_coded(
+    method: str, loss: str, facts: Facts, *, declared: dict[str, Any], given: dict[str, Any], dense: bool = False
+) -> ModelsPlan:
     """Return the plan of all models of a fit by one of the methods that bound rows by a norm.
 
     Parameters
@@ -78,14 +80,18 @@ def plan_coded(method: str, loss: str, facts: Facts, *, declared: dict[str, Any]
         `budget`, `adjacency`, `row_norm`, `fit_intercept`.
     given : dict
         `sparsity`, `entry_bound`, `n_steps`, `step_size`, `clip` where they were given; None elsewhere.
+    dense : bool, default False
+        Whether rows are stored with their zeros: thresholded and peeled steps are then shortened where what they
+        released tells that columns are too much alike for them.
     """
     if method == "perturbation":
-        planner: Any = _Perturbed(**declared)
+        of_one = _Perturbed(**declared).plan(facts)
     else:
         selection = "all" if method == "steps" else method
         extra = {"y_bounds": None} if loss != "logistic" else {}
-        planner = _STEPS[loss](selection=selection, **declared, **given, **extra)
-    return plan_models(planner.plan(facts), declared["budget"], facts.n_models)
+        planner: Any = _STEPS[loss](selection=selection, **declared, **given, **extra)
+        of_one = planner.plan(facts, shorten_steps=dense and method in {"threshold", "peel"})
+    return plan_models(of_one, declared["budget"], facts.n_models)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

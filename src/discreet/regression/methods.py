@@ -183,14 +183,16 @@ def _coded(method: str, declared: Declared, asked: Asked, ledger: Ledger | None)
         "row_norm": norm,
         "fit_intercept": asked.intercept,
     }
-    plan = plan_coded(method, loss, facts, declared=promise, given=given | {"entry_bound": entry})
+    dense = isinstance(rows, BoundedRows) or not rows.sparse
+    plan = plan_coded(method, loss, facts, declared=promise, given=given | {"entry_bound": entry}, dense=dense)
     released = release(plan, data, ledger)
     grid = plan.one.grid
     values = released.value if isinstance(released.value, tuple) else (released.value,)
     thetas = np.array([value.theta for value in values])
     constants = thetas[:, -1] * (grid.constant * grid.unit) if grid.constant else np.zeros(len(values))
     slopes = np.ascontiguousarray(thetas[:, : grid.n_columns])
-    dominated = quality.coded_is_dominated(plan.one.plan, slopes, n_rows=declared.n_rows, loss=loss)
+    factor = max(getattr(value, "first_factor", 1.0) for value in values)
+    dominated = quality.coded_is_dominated(plan.one.plan, slopes, n_rows=declared.n_rows, loss=loss, factor=factor)
     if method != "perturbation" and any(
         quality.steps_went_astray(plan.one.plan, value, n_rows=declared.n_rows, loss=loss) for value in values
     ):

@@ -30,6 +30,8 @@ _AT_THE_START = {"squared": 1.0, "logistic": 0.25}
 _LONGEST, _LONGEST_OF_MANY = 2.0, 8.0
 # Variances of its noise that are taken off each entry that a first step may keep: those below 3 deviations are not.
 _OF_NOISE = 9.0
+# Shortened steps may move a model by twice its length: the mean of the last ones levels out how they go to and fro.
+_OF_SHORTENED = 4.0
 # Rows are taken to be about half as long, in squares, as their bound allows.
 _OF_NORM_SQUARED = 0.5
 
@@ -85,7 +87,7 @@ def descent_is_dominated(fit: PreconditionedFit, loss: str) -> bool:
     return bool(not float(np.trace(noise @ moments)) < _MOST_NOISE * spread)
 
 
-def coded_is_dominated(plan: Any, slopes: NDArray[np.float64], *, n_rows: int, loss: str) -> bool:
+def coded_is_dominated(plan: Any, slopes: NDArray[np.float64], *, n_rows: int, loss: str, factor: float = 1.0) -> bool:
     """Return whether at least half of a norm-bounded model's squared length is noise, by public numbers.
 
     Parameters
@@ -98,10 +100,12 @@ def coded_is_dominated(plan: Any, slopes: NDArray[np.float64], *, n_rows: int, l
         The public number of rows.
     loss : {"squared", "logistic", "poisson"}
         The loss.
+    factor : float, default 1
+        What part of their length steps had at most.
     """
     event = plan.event
     perturbed = isinstance(event, (PerturbedObjectiveEvent, PerturbedMinimizerEvent))
-    noise = _of_perturbation(plan, n_rows) if perturbed else _of_steps(plan, slopes, n_rows, loss)
+    noise = _of_perturbation(plan, n_rows) if perturbed else _of_steps(plan, slopes, n_rows, loss, factor)
     return bool(not noise < _MOST_NOISE * float(np.min(np.einsum("ij,ij->i", slopes, slopes))))
 
 
@@ -116,14 +120,14 @@ def _of_perturbation(plan: Any, n_rows: int) -> float:
     return float(squared / plan.problem.grid.row_norm**2)
 
 
-def _of_steps(plan: Any, slopes: NDArray[np.float64], n_rows: int, loss: str) -> float:
+def _of_steps(plan: Any, slopes: NDArray[np.float64], n_rows: int, loss: str, factor: float) -> float:
     """Return the expected squared length of the noise in theta: steps forget at the rate of the mean curvature."""
     settings, grid = plan.settings, plan.settings.grid
     mean_square = _OF_NORM_SQUARED * grid.row_norm**2 / grid.n_columns
-    rate = settings.step_size * _CURVATURES.get(loss, 1.0) * mean_square
+    rate = factor * settings.step_size * _CURVATURES.get(loss, 1.0) * mean_square
     # Steps longer than an inverse curvature go to and fro, and forget nothing for certain.
     remembered = min(settings.n_steps, 1.0 / (rate * (2.0 - rate))) if rate < 1.0 else float(settings.n_steps)
-    std = _std_of_step(plan, n_rows)
+    std = factor * _std_of_step(plan, n_rows)
     n_kept = float(np.max(np.count_nonzero(slopes, axis=1), initial=0))
     return float(n_kept * std**2 * remembered)
 
@@ -133,7 +137,8 @@ def steps_went_astray(plan: Any, fit: NoisyDescent, *, n_rows: int, loss: str) -
 
     The mean gradient g of residuals of at most `clip` has ``|g|**2 <= clip**2 * largest``, the largest eigenvalue of
     the rows' second moments, by the Cauchy-Schwarz inequality: what the first step released tells of it. And a last
-    step that moves the model by more than its own length has found nothing. Noise is taken off both.
+    step that moves the model by more than its own length has found nothing. Noise is taken off both. Where steps were
+    shortened, those that were taken are judged.
 
     Parameters
     ----------
@@ -148,10 +153,14 @@ def steps_went_astray(plan: Any, fit: NoisyDescent, *, n_rows: int, loss: str) -
     """
     settings = plan.settings
     noise = settings.n_selected * _std_of_step(plan, n_rows) ** 2
-    certain = max(fit.first_move**2 - _OF_NOISE * noise, 0.0) / (settings.step_size * settings.loss.clip) ** 2
+    first, last = fit.first_factor, fit.last_factor
+    certain = (
+        max((fit.first_move / first) ** 2 - _OF_NOISE * noise, 0.0) / (settings.step_size * settings.loss.clip) ** 2
+    )
     longest = _LONGEST if settings.n_steps <= 2 else _LONGEST_OF_MANY
-    too_long = settings.step_size * _AT_THE_START.get(loss, 1.0) * certain > longest
-    swings = settings.n_steps > 1 and fit.last_move**2 - noise > float(fit.coef @ fit.coef)
+    too_long = first * settings.step_size * _AT_THE_START.get(loss, 1.0) * certain > longest
+    own = (1.0 if last == 1.0 else _OF_SHORTENED) * float(fit.coef @ fit.coef)
+    swings = settings.n_steps > 1 and fit.last_move**2 - last**2 * noise > own
     return bool(too_long or swings)
 
 
