@@ -225,10 +225,12 @@ def test_a_release_holds_public_things_alone():
     rows = sparse_rows()
     plan = planned(rows)
     found = release(plan, rows, Ledger(total=Zcdp(rho=1), adjacency=Replace(), coins=Coins.from_seed(3)))
-    assert {field.name for field in fields(NoisyDescent)} == {"theta", "settings", "first_move", "last_move"}
+    assert {field.name for field in fields(NoisyDescent)} == {
+        "theta", "settings", "first_move", "last_move", "first_factor", "last_factor",
+    }  # fmt: skip
     assert {field.name for field in fields(Descent)} == {
         "grid", "loss", "target_bounds", "selection", "n_selected", "n_steps", "step_size", "divisor", "noise_floor",
-        "tail_average", "start", "column_scale",
+        "tail_average", "start", "column_scale", "shorten_steps",
     }  # fmt: skip
     assert found.value.settings is plan.settings
     other = sparse_rows(seed=1)
@@ -258,7 +260,8 @@ def test_a_bad_fit_of_rows_and_plan_spends_nothing():
     [("n_selected", 0), ("n_selected", 41), ("n_selected", 1.5), ("n_steps", 0), ("n_steps", True), ("step_size", 0),
      ("step_size", math.nan), ("step_size", -1.0), ("divisor", 0), ("divisor", math.inf), ("noise_floor", -1.0),
      ("noise_floor", math.nan), ("tail_average", "yes"), ("start", np.zeros(3)), ("start", np.full(40, np.nan)),
-     ("column_scale", np.zeros(40)), ("column_scale", np.full(40, np.inf)), ("selection", "best")],
+     ("column_scale", np.zeros(40)), ("column_scale", np.full(40, np.inf)), ("selection", "best"),
+     ("shorten_steps", 1)],
 )  # fmt: skip
 def test_bad_settings_are_refused_by_name(name, bad):
     """More columns than there are is an error, not a silent all."""

@@ -57,7 +57,8 @@ class LinearRegression(NumberModel):
         With `row_norm`: every entry of a scaled row is clipped to this size.
     n_steps, step_size, clip, gram_share : optional
         Settings of "descent" (`Settings` says in which units), and but for the last of "threshold" and "peel"; None
-        takes what did best on simulations with like public facts.
+        takes what did best on simulations with like public facts. On rows that are not stored sparse "threshold" and
+        "peel" shorten `step_size` where released gradients tell that columns are too much alike for it, which is free.
     max_sample_weight : float, optional
         The declared largest weight of a row, with which `fit` takes `sample_weight`; the noise is that of a row of
         this weight. Weights belong to method "descent".
