@@ -204,7 +204,7 @@ def settings_for(
     >>> found = settings_for(loss="squared", n_rows=10_000, n_features=12, budget=Gdp(mu="0.2"), adjacency=Replace(),
     ...     row_norm_squared=8.0, residual_bound=2.0)
     >>> found.n_steps, round(found.clip_target), found.gram_share
-    (17, 231, Fraction(1, 5))
+    (17, 348, Fraction(1, 5))
     """
     _checks.one_of(loss, "loss", LOSSES)
     n = _checks.integer(n_rows, "n_rows", low=1)
