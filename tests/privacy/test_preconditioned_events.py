@@ -8,6 +8,7 @@ from discreet.errors import InvalidArgument, NoSoundConversion
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.events import event_from_json
 from discreet.privacy.preconditioned_events import PreconditionedEvent
 from privacy.test_events import EventContract
 
@@ -53,6 +54,12 @@ class TestGaussianForm(EventContract):
         by_hand = sum(Fraction(400) / event.noise_of(step) for step in range(4))
         assert event.price == Gdp.from_squared(Fraction(2 * 64, 1280) + by_hand + of_counts)
         assert [event.noise_of(step) for step in (0, 3)] == [16_000, 2_000]
+
+    def test_an_event_of_before_growth_had_equal_steps(self):
+        """What was stored without the field is priced as it was."""
+        stored = gaussian().to_json()
+        assert stored.pop("step_growth") == "1"
+        assert event_from_json(stored) == gaussian()
 
     @pytest.mark.parametrize(
         "change",

@@ -7,7 +7,7 @@ and an unknown kind is refused, never guessed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -87,6 +87,8 @@ class Event(ABC):
     kind: ClassVar[str]
     # Whether the theorem of the price holds for neighbours that differ in all rows of a unit.
     takes_units: ClassVar[bool] = False
+    # Fields that stored events may lack: they came later, and their defaults are what was done before.
+    later_fields: ClassVar[frozenset[str]] = frozenset()
 
     adjacency: Adjacency
     budget: Budget
@@ -190,7 +192,7 @@ class Event(ABC):
                 f"A stored event of kind {cls.kind!r} has the unknown field {unknown[0]!r}. "
                 "It may be of a newer version of discreet: update."
             )
-        required = {field.name for field in fields(cls) if field.default is MISSING}
+        required = known - {"step_bits", "rows_per_unit"} - cls.later_fields
         if missing := sorted(required - set(stored)):
             raise InvalidArgument(
                 f"A stored event of kind {cls.kind!r} lacks the field {missing[0]!r}. "

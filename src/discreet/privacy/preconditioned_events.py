@@ -69,6 +69,7 @@ class PreconditionedEvent(Event):
     """
 
     kind: ClassVar[str] = "preconditioned-descent"
+    later_fields: ClassVar[frozenset[str]] = frozenset({"step_growth"})
 
     law: str
     loss: str

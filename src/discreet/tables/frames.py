@@ -94,9 +94,11 @@ def pandas_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
         if isinstance(cells.dtype, np.dtype):
             return reader.from_numpy(cells.to_numpy())
         array = None
+        # Cells that Arrow has no type for, such as categories of several types or periods, are read one by one; what it
+        # says of them is not shown, for it quotes cells.
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             array = pa.array(cells, from_pandas=True)
-        if array is None:  # categories of several types, periods and the like
+        if array is None:
             return reader.from_objects(cells.astype(object).tolist())
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
