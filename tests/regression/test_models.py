@@ -14,6 +14,8 @@ from sklearn.linear_model import PoissonRegressor
 import discreet as dp
 from discreet.privacy.preconditioned_events import PreconditionedEvent
 from discreet.privacy.repeated_events import RepeatedEvent
+from discreet.regression.descents import descent_settings
+from discreet.tables.arrays import array_layout
 from regression.front import BOX, BUDGETS, MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)
@@ -60,6 +62,19 @@ def test_a_large_budget_gives_the_fit_without_privacy(make, adjacency, intercept
     }[make.__name__].fit(X, y)
     np.testing.assert_allclose(np.ravel(model.coef_), np.ravel(plain.coef_), atol=0.02)
     np.testing.assert_allclose(np.ravel(model.intercept_), np.ravel(plain.intercept_), atol=0.1)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+@pytest.mark.parametrize("n_steps", [1, 2, 5, 40, 400, 9_999, 10_000])
+def test_any_number_of_steps_has_a_growth(loss, n_steps):
+    """Many steps grow more slowly: no number that is allowed is refused for a setting that was not given."""
+    layout = array_layout(("a",), dp.Box(lower=-1, upper=1), dp.Interval(0, 1), intercept=True)
+    for budget in (dp.Gdp(mu=100), dp.Gdp(mu="0.1"), dp.Pure(epsilon=500)):
+        asked = {"n_rows": 10_000, "budget": budget, "adjacency": dp.Replace()}
+        default = descent_settings(layout, loss, **asked, overrides={})
+        found = descent_settings(layout, loss, **asked, overrides={"n_steps": n_steps})
+        assert 1 <= found.step_growth <= default.step_growth
+        assert (found.step_growth == default.step_growth) == (n_steps <= default.n_steps or default.step_growth == 1)
 
 
 @everyone

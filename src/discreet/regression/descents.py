@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -135,8 +136,10 @@ def descent_settings(
 
 def _growth_of(n_steps: int, found: PreconditionedSettings) -> Fraction:
     """Return the growth of another number of steps: the last of more of them costs what the default's last does."""
-    growth = float(found.step_growth) ** min(1.0, found.n_steps / n_steps)
-    return Fraction(round(1000 * growth), 1000)
+    if n_steps <= found.n_steps:
+        return found.step_growth
+    # Rounded down: of many steps the smallest excess would add up.
+    return Fraction(math.floor(1000 * float(found.step_growth) ** (found.n_steps / n_steps)), 1000)
 
 
 def plan_descents(
