@@ -50,7 +50,14 @@ def _seen(fit: Any) -> Any:
 
 
 def _descent(
-    budget: Any, *, loss: str = "squared", adjacency: Adjacency = _REPLACE, n_steps: int = 1, count_share: Any = 0
+    budget: Any,
+    *,
+    loss: str = "squared",
+    adjacency: Adjacency = _REPLACE,
+    n_steps: int = 1,
+    count_share: Any = 0,
+    step_growth: Any = 1,
+    warm_start: bool = False,
 ) -> Setup:
     layout = array_layout(("a",), _BOX, Interval(*_LIMITS[loss]), intercept=False)
     settings = Settings(
@@ -61,6 +68,8 @@ def _descent(
         clip=_CLIP,
         n_steps=n_steps,
         step_size=1.0,
+        step_growth=step_growth,
+        warm_start=warm_start,
     )
     plan = preconditioned_plan(layout, loss, budget=budget, adjacency=adjacency, settings=settings)
     first, second = (ArraySource(ArrayRows(table.X, table.y, ("a",))) for table in _tables(loss, adjacency))
@@ -98,6 +107,20 @@ PRECONDITIONED = (
         budget=_APPROX,
         n_runs=2000,
         tells=4,
+    ),
+    Entry(
+        name="preconditioned, squared, growing steps, Gaussian",
+        make=partial(_descent, n_steps=2, step_growth=3, warm_start=True),
+        budget=Gdp(mu=1),
+        n_runs=2000,
+        tells=4,
+    ),
+    Entry(
+        name="preconditioned, squared, growing steps, pure",
+        make=partial(_descent, n_steps=2, step_growth=3),
+        budget=Pure(epsilon=2),
+        n_runs=2000,
+        tells=6,
     ),
     Entry(
         name="preconditioned, logistic, Gaussian",
