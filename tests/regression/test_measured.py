@@ -91,3 +91,29 @@ def test_the_front_doors_choice_is_near_the_best_single_method():
     assert 150 <= len(cells) <= 200
     assert len(lost) <= 0.1 * len(cells), lost
     assert not [cell for cell in cells if cell.unsaid]
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="a miss: Census income under Pure(0.01) is 7.5 times as far as the constant and says so in 1 of 6 runs: its "
+    "steps cannot reach the target's mean, which is bias and not noise; ACS national under Pure(0.03) 1.1 times, 2 of 6",
+)
+def test_where_noise_beats_the_best_constant_auto_says_so(monkeypatch):
+    """At an epsilon of 0.01 and 0.03 many a fit is worse than the mean; each of them is called noise-dominated."""
+    import front_door
+
+    monkeypatch.setattr(front_door, "EPSILONS", ("0.01", "0.03"))
+    monkeypatch.setattr(
+        front_door, "methods_of", lambda case, budget, of=front_door.methods_of: [of(case, budget)[0]] * 2
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tables = [case for case in front_door.cases() if case.n_rows <= 50_000]
+        cells = [
+            (case.name, case.loss, cell)
+            for case in tables
+            for cell in front_door.judged(case, front_door.measure(case, 6))
+        ]
+    worse = [(name, loss, cell) for name, loss, cell in cells if cell.risks[cell.auto] > cell.null]
+    assert len(worse) > 10
+    assert not [(name, loss, cell.where) for name, loss, cell in worse if cell.unsaid]
