@@ -95,8 +95,8 @@ def test_the_front_doors_choice_is_near_the_best_single_method():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="a miss: Census income under Pure(0.01) is 7.5 times as far as the constant and says so in 1 of 6 runs; 9 "
-    "tenths of it are the mean, which its steps do not reach; ACS national under Pure(0.03) is 1.1 times, and says so in 2",
+    reason="a miss: Census income, Pure(0.01): 7.5 times the constant's risk, said in 1 of 6 runs; steps do not "
+    "reach the target's mean; ACS national, Pure(0.03): 1.1 times, said in 2 of 6",
 )
 def test_where_noise_beats_the_best_constant_auto_says_so(monkeypatch):
     """At an epsilon of 0.01 and 0.03 many a fit is worse than the mean; each of them is called noise-dominated."""
