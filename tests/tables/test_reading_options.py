@@ -124,11 +124,11 @@ def test_ing_12_a_date_in_another_form_is_an_error_without_the_cell(tmp_path):
     "source",
     [
         pa.table({"x": [dt.date(2016, 1, 4), None]}),
-        pa.table({"x": pa.array([dt.datetime(2016, 1, 4, 23), None], pa.timestamp("ns"))}),  # noqa: DTZ001
+        pa.table({"x": pa.array([dt.datetime(2016, 1, 4, 23), None], pa.timestamp("ns"))}),
         pa.table({"x": ["4/1/2016", None]}),
         pd.DataFrame({"x": pd.to_datetime(["2016-01-04", None])}),
         pd.DataFrame({"x": [dt.date(2016, 1, 4), None]}),
-        pd.DataFrame({"x": np.array([dt.datetime(2016, 1, 4, 5), pd.NaT], dtype=object)}),  # noqa: DTZ001
+        pd.DataFrame({"x": np.array([dt.datetime(2016, 1, 4, 5), pd.NaT], dtype=object)}),
         pl.DataFrame({"x": [dt.date(2016, 1, 4), None]}),
     ],
     ids=["date", "timestamp", "text", "pandas", "objects", "datetimes", "polars"],
