@@ -75,11 +75,7 @@ def fault_of(records: Iterable[bytes], reading: Reading, n_fields: int, line_end
         line += record.count(b"\n")
     if is_no_text is None:
         return None
-    return Fault(
-        is_no_text,
-        f"is not text in the encoding {reading.encoding}. Save the file as UTF-8, or declare its `encoding` under "
-        "[reading]",
-    )
+    return Fault(is_no_text, NO_TEXT.format(encoding=reading.encoding))
 
 
 def _fault(record: bytes, reading: Reading, n_fields: int, line_end: bytes, line: int) -> Fault | None:
@@ -94,10 +90,14 @@ def _fault(record: bytes, reading: Reading, n_fields: int, line_end: bytes, line
     if is_split or (b"\r" in body.removesuffix(b"\r") and not reading.newlines_in_cells):
         return Fault(line, _RETURN)
     if n_fields > 1 and not body.removesuffix(b"\r"):
-        return Fault(line, "is blank, and a record follows it. Remove the line, or write its cells as empty ones")
+        return Fault(line, BLANK)
     return Fault(line, n_fields=found) if found != n_fields else None
 
 
+BLANK = "is blank, and a record follows it. Remove the line, or write its cells as empty ones"
+NO_TEXT = (
+    "is not text in the encoding {encoding}. Save the file as UTF-8, or declare its `encoding` under [reading]"
+)
 _OPEN = (
     "leaves a quote open: a cell begins with one, and none closes it before the line's end. Correct the line, or "
     'declare under [reading] quote = "none" where quotes are ordinary marks, or newlines_in_cells = true where '

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import InvalidData
 from discreet.tables import text_stream
-from discreet.tables.broken_lines import fault_of, scan
+from discreet.tables.broken_lines import BLANK, NO_TEXT, fault_of, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,8 +93,9 @@ def take_header(stream: TextStream, reading: Reading, file_name: str, most_bytes
 def _first_line(stream: TextStream, reading: Reading, file_name: str, n_bytes: int) -> tuple[bytes, int, bytes]:
     """Return the first line that is not blank, the number of lines up to its end, and what was read behind it."""
     held, n_lines, at_start = b"", 0, True
+    room = memoryview(bytearray(n_bytes))
     while True:
-        piece = stream.read(n_bytes)
+        piece = bytes(room[: stream.read_into(room)])
         held += piece
         if at_start and (len(held) >= len(_MARK) or not piece):
             held, at_start = held.removeprefix(_MARK), False
@@ -130,19 +130,23 @@ def _names(text: str, reading: Reading) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Records:
-    """Some whole records of a file.
+    """Some whole records of a file; their text is overwritten by the next ones.
 
     Parameters
     ----------
-    text : bytes
+    text : memoryview
         Their lines, each with its end.
+    guarded : memoryview
+        The same and a record of empty cells behind it, which a quote that is left open would take in; for a parser
+        that takes off a byte-order mark, with one more before it where the text begins with one.
     n_records : int
-        How many.
+        How many, without the one behind them.
     first_line : int
         The number of their first line in the file.
     """
 
-    text: bytes
+    text: memoryview
+    guarded: memoryview
     n_records: int
     first_line: int
 
@@ -157,7 +161,7 @@ class RecordCutter:
     file_name : str
         As refusals call the file.
     most_bytes : int
-        Of a record, and about of what is read at a time.
+        Of a record with its end, and of what is held at a time.
     """
 
     def __init__(self, header: Header, reading: Reading, file_name: str, most_bytes: int) -> None:
@@ -168,6 +172,12 @@ class RecordCutter:
         self._is_wide = len(header.names) > 1
         self._line = header.n_lines + 1
         self._n_blank = 0
+        self._guard = reading.delimiter.encode() * (len(header.names) - 1) + b"\n"
+        # A mark, the text, and room for a line's end and the guard.
+        self._buffer = bytearray(_MARK) + bytearray(most_bytes + len(self._guard) + 2)
+        self._view = memoryview(self._buffer)
+        self._text = self._view[len(_MARK) :]
+        self._size = 0
 
     def cut(self, stream: TextStream, rest: bytes) -> Iterator[Records]:
         """Yield the records of a stream behind `rest`, which was read already.
@@ -177,69 +187,87 @@ class RecordCutter:
         InvalidData
             Names the line and the cause, never a cell.
         """
-        held, more = b"", stream.read(max(self._most_bytes - len(rest), 1))
-        for piece in chain((rest + more,), iter(lambda: stream.read(self._most_bytes), b"")):
-            lines, held = self._whole(held, piece)
-            if len(held) > self._most_bytes:
-                raise self._too_long(self._line + lines.count(b"\n"))
-            if lines:
-                yield from self._checked(lines)
+        self._put(rest)
+        is_more = True
+        while is_more:
+            is_more = self._fill(stream)
+            end = self._end_of_records()
+            if end:
+                left = bytes(self._text[end : self._size])
+                yield from self._checked(end)
+                self._put(left)
+            elif self._size == self._most_bytes:
+                raise self._refused(self._line, _TOO_LONG.format(most=f"{self._most_bytes / 2**20:g}"))
         if stream.trouble is not None:
-            line = self._line + held.count(b"\n")
+            line = self._line + bytes(self._text[: self._size]).count(b"\n")
             raise self._refused(line, _TROUBLES[stream.trouble].format(encoding=self._reading.encoding))
-        if held:
-            yield from self._checked(held + self._header.line_end)
+        if self._size:
+            self._put(bytes(self._text[: self._size]) + self._header.line_end)
+            yield from self._checked(self._size)
 
-    def _whole(self, held: bytes, piece: bytes) -> tuple[bytes, bytes]:
-        """Return the whole records of two pieces of text, and what is left."""
+    def _put(self, text: bytes) -> None:
+        self._size = len(text)
+        self._text[: self._size] = text
+
+    def _fill(self, stream: TextStream) -> bool:
+        """Read until no more fits or the file ends; return whether it may go on."""
+        while self._size < self._most_bytes:
+            found = stream.read_into(self._text[self._size : self._most_bytes])
+            if found == 0:
+                return False
+            self._size += found
+        return True
+
+    def _end_of_records(self) -> int:
+        """Return the size of the whole records."""
         if self._reading.newlines_in_cells:
-            text = held + piece
-            ends = record_ends(text)
-            end = int(ends[-1]) + 1 if ends.size else 0
-            self._check_length(int(ends[0]) if ends.size else 0)
-            return text[:end], text[end:]
-        end = piece.rfind(b"\n") + 1
-        if not end:
-            return b"", held + piece
-        self._check_length(len(held) + piece.find(b"\n"))
-        return b"".join((held, memoryview(piece)[:end])), piece[end:]
+            ends = record_ends(self._text[: self._size])
+            return int(ends[-1]) + 1 if ends.size else 0
+        begin = len(_MARK)
+        return max(self._buffer.rfind(b"\n", begin, begin + self._size) + 1 - begin, 0)
 
-    def _check_length(self, n_bytes: int) -> None:
-        if n_bytes > self._most_bytes:
-            raise self._too_long(self._line)
-
-    def _checked(self, lines: bytes) -> Iterator[Records]:
-        n_lines, first = lines.count(b"\n"), self._line
-        if not self._has_sound_ends(lines, n_lines):
-            raise self.refusal(lines, first)
+    def _checked(self, size: int) -> Iterator[Records]:
+        text, first = self._text[:size], self._line
+        n_lines = _count(text, _LINE_FEED)
+        if not self._has_sound_ends(text, n_lines):
+            raise self.refusal(text, first)
         self._line += n_lines
-        if self._is_wide and (lines.endswith((b"\n\n", b"\n\r\n")) or lines in {b"\n", b"\r\n"}):
-            # Blank lines at the end of the file are none; they are once a record follows.
-            body = lines.rstrip(b"\r\n")
-            blank = n_lines - body.count(b"\n") - bool(body)
-            lines = body + self._header.line_end if body else b""
-        else:
-            blank = 0
-        if lines and self._n_blank:
-            raise self._refused(first - self._n_blank, _BLANK)
-        self._n_blank += blank
-        if lines:
+        stop = self._without_blank_end(text)
+        if stop and self._n_blank:
+            raise self._refused(first - self._n_blank, BLANK)
+        n_blank = 0 if stop == size else _count(text[stop:], _LINE_FEED)
+        self._n_blank += n_blank
+        if stop:
             # Of a last record whose quote is open no end is found.
-            n_records = max(record_ends(lines).size, 1) if self._reading.newlines_in_cells else n_lines - blank
-            yield Records(lines, n_records, first)
+            of_cells = self._reading.newlines_in_cells
+            n_records = max(record_ends(text[:stop]).size, 1) if of_cells else n_lines - n_blank
+            self._text[stop : stop + len(self._guard)] = self._guard
+            begin = 0 if text[: len(_MARK)] == _MARK else len(_MARK)
+            guarded = self._view[begin : len(_MARK) + stop + len(self._guard)]
+            yield Records(text[:stop], guarded, n_records, first)
 
-    def _has_sound_ends(self, lines: bytes, n_lines: int) -> bool:
+    def _without_blank_end(self, text: memoryview) -> int:
+        """Return the size of a text up to its last record; blank lines behind it are none unless one follows them."""
+        # Of the whole text where it is as short.
+        tail = bytes(text[-3:])
+        if not self._is_wide or not (tail.endswith(b"\n\n") or tail in {b"\n\r\n", b"\r\n", b"\n"}):
+            return len(text)
+        whole = bytes(text)
+        body = len(whole.rstrip(b"\r\n"))
+        return whole.index(b"\n", body) + 1 if body else 0
+
+    def _has_sound_ends(self, text: memoryview, n_lines: int) -> bool:
         """Return whether every return stands before a line feed, and every line ends as the header does."""
         with_return = self._header.line_end == b"\r\n"
-        if self._reading.newlines_in_cells:
-            return _are_sound(lines, with_return=with_return)
-        n_returns = lines.count(b"\r")
-        if n_returns == 0:
+        begin, end = len(_MARK), len(_MARK) + len(text)
+        if self._buffer.find(b"\r", begin, end) < 0:
             return not with_return
-        n_both = lines.count(b"\r\n")
-        return n_both == n_returns and (not with_return or n_both == n_lines)
+        if self._reading.newlines_in_cells:
+            return _are_sound(text, with_return=with_return)
+        n_both = self._buffer.count(b"\r\n", begin, end)
+        return n_both == _count(text, _RETURN) and (not with_return or n_both == n_lines)
 
-    def refusal(self, lines: bytes, first_line: int) -> InvalidData:
+    def refusal(self, lines: memoryview, first_line: int) -> InvalidData:
         """Return what is to be said of lines that are not one record each; reads them one by one."""
         fault = fault_of(self._split(lines), self._reading, len(self._header.names), self._header.line_end)
         if fault is None:
@@ -255,38 +283,37 @@ class RecordCutter:
             )
         return self._refused(first_line + fault.n_lines_before, fault.cause)
 
-    def _split(self, lines: bytes) -> Iterator[bytes]:
+    def _split(self, lines: memoryview) -> Iterator[bytes]:
         if self._reading.newlines_in_cells:
-            ends = [int(end) + 1 for end in record_ends(lines)]
+            ends = record_ends(lines)
             # An open quote leaves a last record without an end.
-            stops = ends if ends and ends[-1] == len(lines) else [*ends, len(lines)]
+            ends = ends if ends.size and ends[-1] + 1 == len(lines) else np.append(ends, len(lines) - 1)
         else:
-            stops = (np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_FEED) + 1).tolist()
+            ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_FEED)
         start = 0
-        for stop in stops:
-            yield lines[start:stop]
-            start = stop
-
-    def _too_long(self, line: int) -> InvalidData:
-        return self._refused(
-            line,
-            f"is longer than {self._most_bytes / 2**20:g} MiB, the most that a record may have. Shorten it, or look "
-            "for a quote that is left open",
-        )
+        for end in ends.tolist():
+            yield bytes(lines[start : end + 1])
+            start = end + 1
 
     def _refused(self, line: int, cause: str) -> InvalidData:
         return InvalidData(f"Line {line} of {self._file_name} {cause}.")
 
 
-_BLANK = "is blank, and a record follows it. Remove the line, or write its cells as empty ones"
+_TOO_LONG = (
+    "begins a record of more than {most} MiB, the most that one may have. Shorten it, or look for a quote that is left "
+    "open"
+)
 _TROUBLES = {
     text_stream.DAMAGED: "cannot be read: from there on the file is damaged. Replace the file",
-    text_stream.WRONG_ENCODING: "is not text in the encoding {encoding}. Save the file as UTF-8, or declare its "
-    "`encoding` under [reading]",
+    text_stream.WRONG_ENCODING: NO_TEXT,
 }
 
 
-def record_ends(text: bytes) -> np.ndarray:
+def _count(text: memoryview, letter: int) -> int:
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == letter))
+
+
+def record_ends(text: bytes | memoryview) -> np.ndarray:
     """Return where line feeds stand after an even number of quotes: a record's ends where a writer doubles quotes."""
     letters = np.frombuffer(text, np.uint8)
     return np.flatnonzero((letters == _LINE_FEED) & ~_is_inside(letters))
@@ -298,7 +325,7 @@ def _is_inside(letters: np.ndarray) -> np.ndarray:
     return inside
 
 
-def _are_sound(text: bytes, *, with_return: bool) -> bool:
+def _are_sound(text: memoryview, *, with_return: bool) -> bool:
     letters = np.frombuffer(text, np.uint8)
     inside = _is_inside(letters)
     before = np.concatenate(([0], letters[:-1]))

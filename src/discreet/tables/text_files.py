@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
     from discreet.tables.cells import ColumnReader
     from discreet.tables.columns import Reading
+    from discreet.tables.records import Records
 
 # Parsed at a time; no record may be longer.
 CHUNK_BYTES = 2**22
 
 MALFORMED = "quoted cells may hold line ends: not private against a malformed record, which may hide those behind it"
-
-_MARK = "\ufeff".encode()
 
 
 def read_header(path: Path, reading: Reading) -> Header:
@@ -83,7 +82,7 @@ class CsvTable(Table):
                 raise InvalidData(f"The header of {self._path.name} changed while it was read. Read the file again.")
             cutter = RecordCutter(header, self._reading, self._path.name, CHUNK_BYTES)
             for records in cutter.cut(stream, rest):
-                batch = self._parser.rows(records.text, records.n_records)
+                batch = self._parser.rows(records)
                 # Raised here and not where Arrow's own exception, which may quote a record, is at hand.
                 if batch is None:
                     raise cutter.refusal(records.text, records.first_line)
@@ -97,8 +96,6 @@ class _Parser:
 
     def __init__(self, names: Sequence[str], needed: Sequence[str], reading: Reading) -> None:
         is_wide = len(names) > 1
-        # A record of empty cells behind the others; a quote that is open before it would take it in.
-        self._last = reading.delimiter.encode() * (len(names) - 1) + b"\n"
         self._names = list(names)
         self._parse_options = pa_csv.ParseOptions(
             delimiter=reading.delimiter,
@@ -113,21 +110,19 @@ class _Parser:
             column_types=dict.fromkeys(columns, pa.string()), include_columns=columns, strings_can_be_null=False
         )
 
-    def rows(self, text: bytes, n_records: int) -> Any:
+    def rows(self, records: Records) -> Any:
         """Return the rows of some whole records as an Arrow batch of texts, or None if they are not one a record."""
-        # Arrow takes off a byte-order mark, which here begins a cell.
-        whole = b"".join((_MARK if text.startswith(_MARK) else b"", text, self._last))
         try:
             table = pa_csv.read_csv(
-                pa.py_buffer(whole),
+                pa.py_buffer(records.guarded),
                 read_options=pa_csv.ReadOptions(
-                    block_size=len(whole) + 1, use_threads=False, column_names=self._names
+                    block_size=len(records.guarded) + 1, use_threads=False, column_names=self._names
                 ),
                 parse_options=self._parse_options,
                 convert_options=self._convert_options,
             )
         except (pa.ArrowException, OSError, ValueError):
             return None
-        if table.num_rows != n_records + 1:
+        if table.num_rows != records.n_records + 1:
             return None
-        return table.slice(0, n_records).combine_chunks().to_batches()[0]
+        return table.slice(0, records.n_records).to_batches()[0]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from discreet.errors import InvalidData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 DAMAGED = "damaged"
@@ -40,25 +40,33 @@ class TextStream:
     def __init__(self, source: Any, encoding: str) -> None:
         self._source = source
         self._decoder: Any = None if encoding in _PLAIN else codecs.getincrementaldecoder(encoding)("strict")
+        self._ready = b""
         self.trouble: str | None = None
 
-    def read(self, n_bytes: int) -> bytes:
-        """Return the text of about so many bytes of the file, as UTF-8; nothing at its end and after a trouble."""
-        while self.trouble is None:
-            raw = None
+    def read_into(self, room: memoryview) -> int:
+        """Fill a part of `room` with text, as UTF-8, and return its size; 0 at the end and where a trouble is."""
+        if self._decoder is None:
+            return int(self._sound(lambda: self._source.readinto(room)) or 0)
+        while not self._ready and self.trouble is None:
+            raw = self._sound(lambda: self._source.read(len(room)))
+            if raw is not None:
+                self._ready = self._decoded(raw)
+            # A letter may have begun, and no more.
+            if not raw:
+                break
+        size = min(len(room), len(self._ready))
+        room[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _sound(self, read: Callable[[], Any]) -> Any:
+        """Return what was read, or None where the file is damaged."""
+        if self.trouble is None:
             try:
-                raw = self._source.read(n_bytes)
+                return read()
             except (pa.ArrowException, OSError, EOFError, ValueError):
                 self.trouble = DAMAGED
-            if raw is None:
-                break
-            if self._decoder is None:
-                return bytes(raw)
-            text = self._decoded(raw)
-            # A letter may have begun, and no more.
-            if text or not raw:
-                return text
-        return b""
+        return None
 
     def _decoded(self, raw: bytes) -> bytes:
         before = self._decoder.getstate()
