@@ -95,9 +95,7 @@ def _fault(record: bytes, reading: Reading, n_fields: int, line_end: bytes, line
 
 
 BLANK = "is blank, and a record follows it. Remove the line, or write its cells as empty ones"
-NO_TEXT = (
-    "is not text in the encoding {encoding}. Save the file as UTF-8, or declare its `encoding` under [reading]"
-)
+NO_TEXT = "is not text in the encoding {encoding}. Save the file as UTF-8, or declare its `encoding` under [reading]"
 _OPEN = (
     "leaves a quote open: a cell begins with one, and none closes it before the line's end. Correct the line, or "
     'declare under [reading] quote = "none" where quotes are ordinary marks, or newlines_in_cells = true where '
@@ -109,8 +107,8 @@ _UNDOUBLED = (
     "newlines_in_cells a writer doubles quotes within cells and quotes those cells: write the file so"
 )
 _RETURN = (
-    "holds a carriage return that is not part of the line's end. Take it off, or declare newlines_in_cells = true under "
-    "[reading] where quoted cells hold line ends"
+    "holds a carriage return that is not part of the line's end. Take it off, or declare newlines_in_cells = true "
+    "under [reading] where quoted cells hold line ends"
 )
 
 

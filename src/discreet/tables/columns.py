@@ -345,7 +345,7 @@ class Reading:
         ):
             raise InvalidArgument("`delimiter` must be one ASCII character other than a quote or a line end.")
         if self.quote not in {'"', "none"}:
-            raise InvalidArgument("`quote` must be '\"' or \"none\".")
+            raise InvalidArgument('`quote` must be \'"\' or "none".')
         if not isinstance(self.newlines_in_cells, bool):
             raise InvalidArgument("`newlines_in_cells` must be True or False.")
         if self.newlines_in_cells and self.quote == "none":

@@ -15,7 +15,10 @@ _ONE_BYTE = (
     "ascii",
     *(f"iso8859-{part}" for part in range(1, 17) if part != 12),
     *(f"cp{page}" for page in range(1250, 1259)),
-    *(f"cp{page}" for page in (437, 720, 737, 775, 850, 852, 855, 856, 857, 858, *range(860, 867), 869, 874, 1006, 1125)),
+    *(
+        f"cp{page}"
+        for page in (437, 720, 737, 775, 850, 852, 855, 856, 857, 858, *range(860, 867), 869, 874, 1006, 1125)
+    ),
     *("mac-arabic", "mac-croatian", "mac-cyrillic", "mac-farsi", "mac-greek", "mac-iceland", "mac-latin2"),
     *("mac-roman", "mac-romanian", "mac-turkish", "palmos"),
     "hp-roman8",

@@ -121,9 +121,11 @@ def _text(body: bytes) -> str | None:
 
 
 def _names(text: str, reading: Reading) -> list[str] | None:
-    quoting = csv.QUOTE_NONE if reading.quote == "none" else csv.QUOTE_MINIMAL
+    lines = io.StringIO(text, newline="")
     try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=reading.delimiter, quoting=quoting), None)
+        if reading.quote == "none":
+            return next(csv.reader(lines, delimiter=reading.delimiter, quoting=csv.QUOTE_NONE), None)
+        return next(csv.reader(lines, delimiter=reading.delimiter), None)
     except csv.Error:
         return None
 
@@ -277,8 +279,8 @@ class RecordCutter:
             )
         if fault.n_fields is not None:
             return InvalidData(
-                f"Line {first_line + fault.n_lines_before} of {self._file_name} has {fault.n_fields} fields; the header "
-                f"has {len(self._header.names)} (the header is line {self._header.n_lines}; a record is one line). "
+                f"Line {first_line + fault.n_lines_before} of {self._file_name} has {fault.n_fields} fields; the "
+                f"header has {len(self._header.names)} (the header is line {self._header.n_lines}; a record is one line). "
                 "Correct the line, for instance a comma too many."
             )
         return self._refused(first_line + fault.n_lines_before, fault.cause)

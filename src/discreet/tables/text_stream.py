@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -79,13 +79,11 @@ class TextStream:
 
     def _sound_part(self, raw: bytes) -> bytes:
         """Return the text before the bytes that are none, so that their line can be counted."""
-        letters = []
-        try:
+        text = ""
+        with suppress(UnicodeError):
             for place in range(len(raw)):
-                letters.append(self._decoder.decode(raw[place : place + 1]))
-        except UnicodeError:
-            pass
-        return "".join(letters).encode()
+                text += self._decoder.decode(raw[place : place + 1])
+        return text.encode()
 
 
 @contextmanager
