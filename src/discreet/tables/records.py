@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,123 +9,17 @@ import numpy as np
 
 from discreet.errors import InvalidData
 from discreet.tables import text_stream
-from discreet.tables.broken_lines import BLANK, NO_TEXT, fault_of, scan
+from discreet.tables.broken_lines import BLANK, NO_TEXT, fault_of
+from discreet.tables.text_header import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from discreet.tables.columns import Reading
+    from discreet.tables.text_header import Header
     from discreet.tables.text_stream import TextStream
 
-# A first line that is longer names no columns.
-HEADER_BYTES = 2**22
-# Read at a time until the header ends.
-_HEADER_PIECE = 2**16
-
-_MARK = "\ufeff".encode()
 _LINE_FEED, _RETURN, _QUOTE = 10, 13, 34
-
-
-@dataclass(frozen=True)
-class Header:
-    """The first line of a text file, which is public.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Of the columns.
-    line_end : bytes
-        What ends it, and so every line.
-    n_lines : int
-        The file's lines up to its end, blank ones before it among them.
-    """
-
-    names: tuple[str, ...]
-    line_end: bytes
-    n_lines: int
-
-
-def take_header(stream: TextStream, reading: Reading, file_name: str, most_bytes: int) -> tuple[Header, bytes]:
-    """Return the header, and the bytes behind it that were read with it, fewer than `most_bytes`.
-
-    Raises
-    ------
-    InvalidData
-        If there is none, or it is no list of names in the declared encoding; quotes nothing.
-    """
-    line, n_lines, rest = _first_line(stream, reading, file_name, min(most_bytes, _HEADER_PIECE))
-    trouble = None if line.endswith(b"\n") else stream.trouble
-    if trouble == text_stream.DAMAGED:
-        raise InvalidData(f"Cannot read {file_name}: it is damaged. Correct or replace the file.")
-    if not line and trouble is None:
-        raise InvalidData(
-            f"{file_name} is empty: it has no header. Give it a first line with the names of its columns."
-        )
-    line_end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
-    body = line.removesuffix(b"\n").removesuffix(b"\r")
-    text = None if trouble is not None else _text(body)
-    if text is None or "\0" in text:
-        raise InvalidData(
-            f"{file_name} is not text in the encoding {reading.encoding}. "
-            "Save it as UTF-8, or declare its `encoding` under [reading]."
-        )
-    _, is_open, is_split = scan(body, reading)
-    if is_open:
-        raise InvalidData(
-            f"Cannot read {file_name}: in its first line a quote is left open. Close it, or declare "
-            'quote = "none" under [reading] where quotes are ordinary marks.'
-        )
-    if is_split or (b"\r" in body and not reading.newlines_in_cells):
-        raise InvalidData(
-            f"Cannot read {file_name}: its first line holds a carriage return that is no line's end. "
-            "Save the file with line feeds, or both, at the ends of its lines."
-        )
-    names = _names(text, reading)
-    if names is None:
-        raise InvalidData(
-            f"Cannot read {file_name}: its first line is no list of column names. Correct or replace the file."
-        )
-    return Header(tuple(names), line_end, n_lines), rest
-
-
-def _first_line(stream: TextStream, reading: Reading, file_name: str, n_bytes: int) -> tuple[bytes, int, bytes]:
-    """Return the first line that is not blank, the number of lines up to its end, and what was read behind it."""
-    held, n_lines, at_start = b"", 0, True
-    room = memoryview(bytearray(n_bytes))
-    while True:
-        piece = bytes(room[: stream.read_into(room)])
-        held += piece
-        if at_start and (len(held) >= len(_MARK) or not piece):
-            held, at_start = held.removeprefix(_MARK), False
-        while held.startswith((b"\n", b"\r\n")):
-            held, n_lines = held[held.index(b"\n") + 1 :], n_lines + 1
-        end = 0
-        while end := held.find(b"\n", end) + 1:
-            if not (reading.newlines_in_cells and scan(held[:end], reading)[1]):
-                return held[:end], n_lines + held.count(b"\n", 0, end), held[end:]
-        if not piece:
-            return held, n_lines + 1, b""
-        if len(held) > HEADER_BYTES:
-            raise InvalidData(
-                f"Cannot read {file_name}: its first line is no list of column names. Correct or replace the file."
-            )
-
-
-def _text(body: bytes) -> str | None:
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _names(text: str, reading: Reading) -> list[str] | None:
-    lines = io.StringIO(text, newline="")
-    try:
-        if reading.quote == "none":
-            return next(csv.reader(lines, delimiter=reading.delimiter, quoting=csv.QUOTE_NONE), None)
-        return next(csv.reader(lines, delimiter=reading.delimiter), None)
-    except csv.Error:
-        return None
 
 
 @dataclass(frozen=True)
@@ -176,9 +68,9 @@ class RecordCutter:
         self._n_blank = 0
         self._guard = reading.delimiter.encode() * (len(header.names) - 1) + b"\n"
         # A mark, the text, and room for a line's end and the guard.
-        self._buffer = bytearray(_MARK) + bytearray(most_bytes + len(self._guard) + 2)
+        self._buffer = bytearray(MARK) + bytearray(most_bytes + len(self._guard) + 2)
         self._view = memoryview(self._buffer)
-        self._text = self._view[len(_MARK) :]
+        self._text = self._view[len(MARK) :]
         self._size = 0
 
     def cut(self, stream: TextStream, rest: bytes) -> Iterator[Records]:
@@ -225,7 +117,7 @@ class RecordCutter:
         if self._reading.newlines_in_cells:
             ends = record_ends(self._text[: self._size])
             return int(ends[-1]) + 1 if ends.size else 0
-        begin = len(_MARK)
+        begin = len(MARK)
         return max(self._buffer.rfind(b"\n", begin, begin + self._size) + 1 - begin, 0)
 
     def _checked(self, size: int) -> Iterator[Records]:
@@ -244,8 +136,8 @@ class RecordCutter:
             of_cells = self._reading.newlines_in_cells
             n_records = max(record_ends(text[:stop]).size, 1) if of_cells else n_lines - n_blank
             self._text[stop : stop + len(self._guard)] = self._guard
-            begin = 0 if text[: len(_MARK)] == _MARK else len(_MARK)
-            guarded = self._view[begin : len(_MARK) + stop + len(self._guard)]
+            begin = 0 if text[: len(MARK)] == MARK else len(MARK)
+            guarded = self._view[begin : len(MARK) + stop + len(self._guard)]
             yield Records(text[:stop], guarded, n_records, first)
 
     def _without_blank_end(self, text: memoryview) -> int:
@@ -261,7 +153,7 @@ class RecordCutter:
     def _has_sound_ends(self, text: memoryview, n_lines: int) -> bool:
         """Return whether every return stands before a line feed, and every line ends as the header does."""
         with_return = self._header.line_end == b"\r\n"
-        begin, end = len(_MARK), len(_MARK) + len(text)
+        begin, end = len(MARK), len(MARK) + len(text)
         if self._buffer.find(b"\r", begin, end) < 0:
             return not with_return
         if self._reading.newlines_in_cells:
@@ -280,8 +172,7 @@ class RecordCutter:
         if fault.n_fields is not None:
             return InvalidData(
                 f"Line {first_line + fault.n_lines_before} of {self._file_name} has {fault.n_fields} fields; the "
-                f"header has {len(self._header.names)} (the header is line {self._header.n_lines}; a record is one line). "
-                "Correct the line, for instance a comma too many."
+                f"header has {len(self._header.names)}. Correct the line, for instance a comma too many."
             )
         return self._refused(first_line + fault.n_lines_before, fault.cause)
 

@@ -15,7 +15,8 @@ from discreet.errors import InvalidData
 from discreet.tables.arrow_tables import cut
 from discreet.tables.blocks import RecordBlock, Table
 from discreet.tables.headers import check_names
-from discreet.tables.records import Header, RecordCutter, take_header
+from discreet.tables.records import RecordCutter
+from discreet.tables.text_header import Header, take_header
 from discreet.tables.text_stream import open_text
 
 if TYPE_CHECKING:
