@@ -1,7 +1,7 @@
 """CSV files, plain or compressed with gzip, streamed in bounded memory: a line is a record and a record is a row.
 
 The text is cut into whole records first (`records`); Arrow parses each piece, and must find as many rows as records.
-No state passes from one piece to the next. Errors name lines, never cells. Proof: docs/proofs/readers.md
+No state passes from one piece to the next. Errors name lines, never cells.
 """
 
 from __future__ import annotations
