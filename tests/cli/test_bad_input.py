@@ -25,6 +25,9 @@ CASES = [
     ("missing cell", 1, "age", {}, {"cell": ""}),
     ("infinite cell", 1, "age", {}, {"cell": "inf"}),
     ("ragged row", 1, "line", {}, {"cell": f"{SENTINEL},1"}),
+    ("quote left open", 1, "Line 8 of people.csv leaves a quote open", {}, {"cell": f'"{SENTINEL}'}),
+    ("return within a cell", 1, "Line 8 of people.csv holds a carriage return", {}, {"cell": f"1\r{SENTINEL}"}),
+    ("quote left open in the header", 1, "quote is left open", {}, {"csv": ("sex,", '"sex,')}),
     ("another delimiter", 1, "tab", {}, {"csv": (",", "\t")}),
     ("negative epsilon", 2, "epsilon", {"epsilon": "-1"}, {}),
     ("NaN epsilon", 2, "epsilon", {"epsilon": "nan"}, {}),
@@ -88,7 +91,7 @@ def _damage(folder, damage):
         cells = lines[7].split(",")
         cells[2] = damage["level"]
         lines[7] = ",".join(cells)
-    table.write_text(damage.get("whole", "\n".join(lines) + "\n"))
+    table.write_bytes(damage.get("whole", "\n".join(lines) + "\n").encode())
     if "toml" in damage:
         schema.write_text(schema.read_text().replace(*damage["toml"]))
 

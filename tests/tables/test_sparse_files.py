@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 def test_svmlight_texts_are_read_packed_or_not(folder, name):
     """Columns count from 1, and a file that counts from 0 says so."""
     pack = {"gz": gzip.compress, "BZ2": bz2.compress}.get(name.rsplit(".", 1)[-1], bytes)
-    stored = name.replace("BZ2", "bz2")  # scikit-learn tells them by small letters
+    stored = name
     (folder / stored).write_bytes(pack(TEXT.replace(" 3:1\n", "\n").encode()))
     table = read_sparse(stored, n_columns=5)
     np.testing.assert_array_equal(table.private_X.toarray()[:, :3], np.where(ROWS == -3, -4, ROWS))
@@ -119,3 +119,47 @@ def test_absent_and_other_files_are_named(folder):
     (folder / "l.npy").write_bytes(b"no")
     with pytest.raises(InvalidData, match="file of labels"):
         read_labels("l.npy")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (b"1 1:1\n\n1 2:1\n", 2),
+        (b"\n1 1:1\n", 1),
+        (b"1 1:1\n# 1 2:1\n1 3:1\n", 2),
+        (b"# a comment\n1 1:1\n", 1),
+        (b"1 1:1\n \t\r\n\n1 2:1", 2),
+        (b"1 1:1\n1 2:1\n # none", 3),
+    ],
+)
+def test_a_line_that_would_make_no_row_is_refused(folder, text, line):
+    """A blank line or a comment in a record's place would take its row away."""
+    for name, pack in (("d.svm", bytes), ("d.svm.GZ", gzip.compress)):
+        (folder / name).write_bytes(pack(text))
+        with pytest.raises(InvalidData, match=f"Line {line} of '{name}' is blank or a comment"):
+            read_sparse(name, n_columns=5)
+
+
+def test_a_line_is_a_row_with_a_comment_or_without_a_cell(folder):
+    """What stands behind a record is none of it, blank lines at the end are none, and a label may stand alone."""
+    (folder / "d.svm").write_bytes(b"1 1:1 # 1 2:1\n0\n-1 2:4\r\n\n \n")
+    table = read_sparse("d.svm", n_columns=2)
+    assert table.private_X.toarray().tolist() == [[1, 0], [0, 0], [0, 4]]
+    assert table.private_y.tolist() == [1, 0, -1]
+    packed = gzip.compress(b"1 1:1\n" * 9999)
+    (folder / "d.svm.gz").write_bytes(packed[:20] + b"\xff" * 9 + packed[29:])
+    with pytest.raises(InvalidData, match="damaged"):
+        read_sparse("d.svm.gz", n_columns=2)
+
+
+def test_a_label_is_a_line(folder):
+    """No letter but a line feed ends one, a blank one at the end is missing, and a return within one is refused."""
+    marks = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
+    (folder / "y.txt").write_bytes(("a\r\n" + "\n".join(f"a{mark}b" for mark in marks) + "\n\ufeffa\n\n").encode())
+    assert read_labels("y.txt").tolist() == ["a", *(f"a{mark}b" for mark in marks), "a", None]
+    for text, expected in ((b"", []), (b"\n", [None]), (b"a", ["a"]), (b"\xef\xbb\xbfa\n", ["a"])):
+        (folder / "y.txt").write_bytes(text)
+        assert read_labels("y.txt").tolist() == expected
+    (folder / "y.txt").write_bytes(b"a\nb\rc\n")
+    with pytest.raises(InvalidData, match="Line 2 of 'y.txt' holds a carriage return"):
+        read_labels("y.txt")

@@ -178,9 +178,12 @@ def test_cli_03_an_absent_column_is_named_with_near_matches(tmp_path):
 
 
 def test_lines_within_quotes_and_blank_lines(tmp_path):
-    """A quoted line end is part of a cell; an empty line is none, but in a file of one column it is a missing cell."""
-    schema = Schema({"a": Category(["u\nv", "w"]), "b": Number(0, 9)})
-    assert decoded(write(tmp_path / "t.csv", 'a,b\n"u\nv",1\n\nw,2\n'), schema)[0] == [[0, 1], [1, 2]]
+    """A quoted line end is part of a cell where that is declared; a blank line is a record in files of one column."""
+    columns = {"a": Category(["u\nv", "w"]), "b": Number(0, 9)}
+    schema = Schema(columns, reading=Reading(newlines_in_cells=True))
+    assert decoded(write(tmp_path / "t.csv", 'a,b\n"u\nv",1\nw,2\n\n'), schema)[0] == [[0, 1], [1, 2]]
+    with pytest.raises(InvalidData, match="Line 2 of t.csv leaves a quote open"):
+        decoded(tmp_path / "t.csv", Schema(columns))
     single = Schema({"a": Number(0, 9, missing=5)})
     assert decoded(write(tmp_path / "t.csv", "a\n1\n\n3\n"), single)[0] == [[1, 5, 3]]
 

@@ -52,4 +52,6 @@ def release(
         return
     typer.echo(f"Released the moments of {', '.join(moments.names)}.")
     typer.echo(f"Cost: {moments.cost!r} under {moments.release.adjacency!r}; {moments.release.label}.")
+    for note in moments.release.notes:
+        typer.echo(f"Note: {note}.")
     typer.echo(f'Next, free: discreet fit {output} "{moments.names[0]} ~ ..."')

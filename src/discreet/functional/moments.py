@@ -20,7 +20,7 @@ from discreet.functional.table_rows import TableRows
 from discreet.functional.tails import entry_kurtosis
 from discreet.lattice.grid import Layout
 from discreet.privacy.events import event_from_json
-from discreet.privacy.release import LABELS, Release, release
+from discreet.privacy.release import LABELS, Release, release, with_notes
 from discreet.tables.design import Design
 
 if TYPE_CHECKING:
@@ -399,4 +399,4 @@ def release_design(
     )
     table = data if isinstance(data, Table) else open_rows(data, design.schema, design.columns_needed)
     rows = TableRows(table, design, may_be_empty=not neighbours.size_is_public, progress=progress)
-    return Moments(design.layout, release(plan, rows, ledger), design)
+    return Moments(design.layout, with_notes(release(plan, rows, ledger), table.notes), design)

@@ -120,6 +120,11 @@ def with_labels_read(released: Release[V]) -> Release[V]:
     return replace(released, label=label, notes=(*released.notes, LABELS_READ))
 
 
+def with_notes(released: Release[V], notes: tuple[str, ...]) -> Release[V]:
+    """Return a release that says more; itself where there is nothing to say."""
+    return replace(released, notes=(*released.notes, *notes)) if notes else released
+
+
 def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) -> Release[V]:
     """Carry out a plan on private data, against a charge.
 

@@ -121,6 +121,8 @@ class Declared:
         Whether they were read from the rows.
     weights : Weights or None
         Of the rows.
+    notes : tuple of str
+        What a release must say of the table.
     """
 
     estimator: Any
@@ -132,6 +134,7 @@ class Declared:
     classes: NDArray[Any] | None = None
     labels_read: bool = False
     weights: Weights | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def n_models(self) -> int:
@@ -306,7 +309,8 @@ def declare_table(
     if labels:
         classes = np.array(target.levels) if isinstance(target, Category) else np.array([0, 1])
     coding = design.layout.codings[-1]
-    return _declared(staged, bounded, private_n_rows, (coding.lower, coding.upper), classes)
+    declared = _declared(staged, bounded, private_n_rows, (coding.lower, coding.upper), classes)
+    return replace(declared, notes=table.notes)
 
 
 def _declared(

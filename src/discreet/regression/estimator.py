@@ -18,7 +18,7 @@ from discreet.functional.neighbours import settle_adjacency
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, check_budget
-from discreet.privacy.release import check_payer, with_labels_read
+from discreet.privacy.release import check_payer, with_labels_read, with_notes
 from discreet.regression.choice import PublicFacts, choose
 from discreet.regression.declared import (
     BoundedRows,
@@ -181,7 +181,7 @@ class FrontDoor(FittedModel, metaclass=ABCMeta):
         choice = choose(self.method, self._facts(declared, asked))
         self._refuse_settings(choice.method)
         found = fit_by(choice.method, declared, asked, ledger)
-        released = found.released
+        released = with_notes(found.released, declared.notes)
         if declared.labels_read:
             released = with_labels_read(released)
         if isinstance(self.budget, Approx) and self.budget.delta * declared.n_rows > 1:

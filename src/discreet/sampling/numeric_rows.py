@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +68,12 @@ class NumericTable:
         columns = [self.schema.columns[name] for name in self.names]
         pairs = [(0.0, 1.0) if isinstance(column, Flag) else _limits(column) for column in columns]
         return tuple(low for low, _ in pairs), tuple(high for _, high in pairs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a release of these rows must say: only files leave something to be said."""
+        is_file = isinstance(self.source, (str, Path))
+        return open_table(self.source, self.schema, list(self.names)).notes if is_file else ()
 
     def private_matrix(self, progress: Callable[[int], None] | None = None) -> NDArray[np.float64]:
         """Return the cells, float64 of shape (n_rows, n_columns); a dropped record is NaN in every column.

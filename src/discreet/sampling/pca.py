@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Box
 from discreet.privacy.budgets import check_budget
-from discreet.privacy.release import check_payer, release
+from discreet.privacy.release import check_payer, release, with_notes
 from discreet.sampling.components import Components, plan_components
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.policies import CoolDown, check_policy
@@ -60,6 +60,7 @@ class _Rows:
     names: tuple[str, ...]
     box: Box | None
     given_names: Any
+    notes: tuple[str, ...] = ()
 
 
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -278,7 +279,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         matrix = table.private_matrix(progress)
         if not may_be_empty and not matrix.shape[0]:
             raise InvalidData("Found array with 0 sample(s) while a minimum of 1 is required. Give a row, at least.")
-        return _Rows(matrix, table.names, Box(lower=lower, upper=upper), np.array(table.names, dtype=object))
+        names = np.array(table.names, dtype=object)
+        return _Rows(matrix, table.names, Box(lower=lower, upper=upper), names, table.notes)
 
     def _release(self, rows: _Rows, adjacency: Adjacency, ledger: Ledger | None) -> None:
         """Plan, release and set the fitted attributes; nothing is set before all is done."""
@@ -288,7 +290,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         n_rows = target.count(rows.private_matrix) if adjacency.size_is_public else None
         budget = check_budget(self.budget)
         plan = plan_components(target, budget=budget, adjacency=adjacency, runtime=runtime, n_rows=n_rows)
-        self.take_release(grid, release(plan, rows.private_matrix, ledger), rows.given_names)
+        released = with_notes(release(plan, rows.private_matrix, ledger), rows.notes)
+        self.take_release(grid, released, rows.given_names)
 
     def _box(self) -> Box:
         if isinstance(self.x_bounds, Box):

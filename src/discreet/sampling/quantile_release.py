@@ -11,7 +11,7 @@ import numpy as np
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.budgets import check_budget
-from discreet.privacy.release import Release, release
+from discreet.privacy.release import Release, release, with_notes
 from discreet.privacy.sampling_events import ChoiceEvent, largest_reach
 from discreet.sampling.mechanisms import settled_adjacency
 from discreet.sampling.numeric_rows import NumericTable
@@ -197,7 +197,7 @@ def quantile(
         raise AdjacencyMismatch(f"The schema says {declared!r}, and {relation!r} is promised. Make them agree.")
     name = "values" if column is None else f"column {column!r}"
     plan = plan_quantiles(q, bounds=bounds, step=step, budget=budget, adjacency=relation, statistic=name)
-    return release(plan, source, ledger)
+    return with_notes(release(plan, source, ledger), source.notes if isinstance(source, NumericTable) else ())
 
 
 def _table(source: Any, schema: Schema, column: str | None) -> NumericTable:

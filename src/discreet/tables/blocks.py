@@ -48,12 +48,15 @@ class Table(ABC):
         Whether `blocks` yields the records only the first time it is called.
     unit : str or None
         The column that says whose a record is, where its blocks hold that.
+    notes : tuple of str
+        What a release of these records must say, one sentence each.
     """
 
     size_hint: int | None = None
     position: int = 0
     reads_once: bool = False
     unit: str | None = None
+    notes: tuple[str, ...] = ()
 
     @abstractmethod
     def blocks(self) -> Iterator[RecordBlock]:

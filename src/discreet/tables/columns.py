@@ -5,10 +5,8 @@ Everything here is declared by a person before a row is read, and nothing is eve
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, Literal
@@ -16,6 +14,7 @@ from typing import Any, Literal
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import check_limits
+from discreet.tables.encodings import encoding_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +314,13 @@ class Reading:
     decimal : str, default "."
         One character before the fraction of a number: "," in 3,14.
     encoding : str, default "utf-8"
-        How bytes mean letters, by a name that Python knows, such as "windows-1252" or "utf-16".
+        How bytes mean letters, by a name that Python knows, such as "windows-1252" or "utf-16"; one in which a line
+        feed always ends a line.
+    quote : '"' or "none", default '"'
+        What may stand around a cell, and is doubled within; "none" where quotes are ordinary marks.
+    newlines_in_cells : bool, default False
+        Whether quoted cells may hold line ends. A record is then no line, and a malformed one may hide those behind
+        it: neighbours differ in cells of files whose writer doubles quotes (RFC 4180).
 
     Raises
     ------
@@ -328,10 +333,26 @@ class Reading:
     thousands: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    quote: Literal['"', "none"] = '"'
+    newlines_in_cells: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.delimiter, str) or len(self.delimiter) != 1 or self.delimiter in '"\r\n':
-            raise InvalidArgument("`delimiter` must be one character other than a quote or a line end.")
+        if (
+            not isinstance(self.delimiter, str)
+            or len(self.delimiter) != 1
+            or self.delimiter in '"\r\n\0'
+            or not self.delimiter.isascii()
+        ):
+            raise InvalidArgument("`delimiter` must be one ASCII character other than a quote or a line end.")
+        if self.quote not in {'"', "none"}:
+            raise InvalidArgument('`quote` must be \'"\' or "none".')
+        if not isinstance(self.newlines_in_cells, bool):
+            raise InvalidArgument("`newlines_in_cells` must be True or False.")
+        if self.newlines_in_cells and self.quote == "none":
+            raise InvalidArgument(
+                '`newlines_in_cells` needs quotes around the cells that hold line ends, and `quote` is "none". '
+                "Declare one of them."
+            )
         tokens: Any = self.missing_tokens
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
             raise InvalidType("`missing_tokens` must be a sequence of texts.")
@@ -348,16 +369,4 @@ class Reading:
                 f"`decimal` and `delimiter` must differ; both are {self.decimal!r}. Declare the delimiter, often ';'."
             )
         object.__setattr__(self, "missing_tokens", tuple(tokens))
-        object.__setattr__(self, "encoding", _encoding(self.encoding))
-
-
-def _encoding(name: Any) -> str:
-    """Return the name of a text encoding, in Python's spelling."""
-    known = None
-    if isinstance(name, str):
-        with suppress(LookupError, ValueError):
-            known = codecs.lookup(name)
-    # Codecs such as base64 turn bytes into bytes.
-    if known is None or not getattr(known, "_is_text_encoding", True):
-        raise InvalidArgument('`encoding` must be the name of a text encoding, such as "utf-8" or "windows-1252".')
-    return known.name
+        object.__setattr__(self, "encoding", encoding_name(self.encoding))

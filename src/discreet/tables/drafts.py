@@ -52,7 +52,7 @@ def draft_schema(path: str | Path) -> str:
     if ending.endswith(PARQUET_ENDINGS):
         kinds = _parquet_kinds(file)
     elif ending.endswith(CSV_ENDINGS):
-        names, _ = read_header(file, Reading())
+        names = read_header(file, Reading()).names
         check_names(names, [], file.name, delimiter=",", strict=True)
         kinds = dict.fromkeys(names, _UNKNOWN)
     else:

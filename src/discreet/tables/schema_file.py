@@ -108,6 +108,8 @@ class _ReadingModel(_Strict):
     thousands: StrictStr | None = None
     decimal: StrictStr = "."
     encoding: StrictStr = "utf-8"
+    quote: Literal['"', "none"] = '"'
+    newlines_in_cells: StrictBool = False
 
 
 class _SchemaModel(_Strict):
@@ -219,8 +221,8 @@ def as_object(declared: Declarations) -> dict[str, Any]:
         value["reading"] = {"delimiter": reading.delimiter, "missing_tokens": list(reading.missing_tokens)}
         if reading.thousands is not None:
             value["reading"]["thousands"] = reading.thousands
-        for name, usual in (("decimal", Reading().decimal), ("encoding", Reading().encoding)):
-            if getattr(reading, name) != usual:
+        for name in ("decimal", "encoding", "quote", "newlines_in_cells"):
+            if getattr(reading, name) != getattr(Reading(), name):
                 value["reading"][name] = getattr(reading, name)
     value["columns"] = {name: _column_object(column) for name, column in declared.columns.items()}
     return value
@@ -288,4 +290,6 @@ def _toml(value: Any) -> str:
     if isinstance(value, str):
         # TOML's basic strings are JSON's, but that DEL must be escaped and surrogate pairs must not.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return repr(value)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +18,7 @@ from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.arrays import UNEQUAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -23,7 +26,17 @@ _TEXT_ENDINGS = (".svm", ".svmlight", ".libsvm")
 _PACKED = (".gz", ".bz2")
 ENDINGS = ".svm, .svmlight or .libsvm, also with .gz or .bz2 behind it, or .npz"
 _COMPRESSED_ROWS = {"data", "indices", "indptr", "shape"}
-_BROKEN = (ValueError, TypeError, KeyError, IndexError, OverflowError, OSError, EOFError, zipfile.BadZipFile)
+_BROKEN = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +114,19 @@ def read_labels(path: str | os.PathLike[str]) -> NDArray[Any]:
     if ending in {".npy", ".npz"}:
         stored: NDArray[Any] = _guarded(lambda: _array_in(path), path, "a file of labels")
         return stored
-    lines = _guarded(lambda: Path(path).read_text(encoding="utf-8").splitlines(), path, "a text with one label a line")
+    text = _guarded(lambda: Path(path).read_bytes().decode("utf-8"), path, "a text with one label a line")
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        if "\r" in line.removesuffix("\r"):
+            raise InvalidData(
+                f"Line {number} of {os.fspath(path)!r} holds a carriage return that is not part of the line's end. "
+                "Write one label a line."
+            )
     labels = np.empty(len(lines), dtype=object)
-    labels[:] = [line.strip() or None for line in lines]
+    # Editors put a byte-order mark before the first; it is no letter of any label.
+    labels[:] = [line.removeprefix("\ufeff").strip() or None for line in lines]
     return labels
 
 
@@ -138,16 +161,67 @@ def _read_svmlight(path: str | os.PathLike[str], n_columns: int | None, *, zero_
         )
     width = _checks.integer(n_columns, "n_columns", low=1, high=2**40)
 
+    empty: list[int] = []
+
     def read() -> SparseTable:
         from sklearn.datasets import load_svmlight_file
 
-        X, y = load_svmlight_file(os.fspath(path), n_features=width, zero_based=zero_based)
+        with _opened(path) as file:
+            lines = _RecordLines(file)
+            X, y = load_svmlight_file(lines, n_features=width, zero_based=zero_based)
+        empty.extend(lines.without_record)
+        if not empty and X.shape[0] != lines.n_lines:
+            raise ValueError
         return SparseTable(X, y)
 
     start = 0 if zero_based else 1
     what = f"an svmlight file with column numbers from {start} to {width - 1 + start}"
     table: SparseTable = _guarded(read, path, what)
+    if empty:
+        raise InvalidData(
+            f"Line {empty[0]} of {os.fspath(path)!r} is blank or a comment, and each line must be a record. Remove it."
+        )
     return table
+
+
+def _opened(path: str | os.PathLike[str]) -> Any:
+    """Open a text for reading as bytes; the name's ending tells in any case how it is packed."""
+    ending = Path(path).suffix.lower()
+    if ending == ".gz":
+        return gzip.open(path)
+    return bz2.open(path) if ending == ".bz2" else Path(path).open("rb")
+
+
+class _RecordLines:
+    """The lines of an svmlight text as a file that scikit-learn reads, with what it would skip without a word.
+
+    Attributes
+    ----------
+    n_lines : int
+        Up to the last that is not blank.
+    without_record : list of int
+        The number of the first of them that is blank or a comment, where there is one.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.n_lines = 0
+        self.without_record: list[int] = []
+
+    def read(self, size: int = -1) -> bytes:
+        """Return bytes; scikit-learn asks whether there is such a method, and reads lines."""
+        return bytes(self._file.read(size))
+
+    def __iter__(self) -> Iterator[bytes]:
+        first_blank = 0
+        for number, line in enumerate(self._file, 1):
+            if not line.strip():
+                first_blank = first_blank or number
+                continue
+            self.n_lines = number
+            if not self.without_record and (first_blank or line.lstrip().startswith(b"#")):
+                self.without_record.append(first_blank or number)
+            yield line
 
 
 def _read_npz(path: str | os.PathLike[str]) -> SparseTable:
