@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.tables.blocks import BLOCK_ROWS, RecordBlock, Table
 from discreet.tables.headers import check_names
+from discreet.tables.pandas_cells import read_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +79,7 @@ def array_table(array: NDArray[Any], names: Sequence[str], readers: Sequence[Col
     places = {name: j for j, name in enumerate(names)}
 
     def take(reader: ColumnReader, start: int, stop: int) -> Slice:
-        return reader.from_numpy(np.ascontiguousarray(array[start:stop, places[reader.name]]))
+        return reader.from_numpy(array[start:stop, places[reader.name]])
 
     return FrameTable("the array", names, readers, array.shape[0], take)
 
@@ -90,25 +91,15 @@ def pandas_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
     columns = {reader.name: frame.iloc[:, names.index(reader.name)] for reader in readers}
 
     def take(reader: ColumnReader, start: int, stop: int) -> Slice:
-        cells = columns[reader.name].iloc[start:stop]
-        if isinstance(cells.dtype, np.dtype):
-            return reader.from_numpy(cells.to_numpy())
-        array = None
-        # Cells that Arrow has no type for, such as categories of several types or periods, are read one by one; what it
-        # says of them is not shown, for it quotes cells.
-        with suppress(pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
-            array = pa.array(cells, from_pandas=True)
-        if array is None:
-            return reader.from_objects(cells.astype(object).tolist())
-        if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks()
-        return reader.from_arrow(array)
+        return read_pandas(reader, columns[reader.name].iloc[start:stop])
 
     return FrameTable("the data frame", names, readers, len(frame), take)
 
 
 def narwhals_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
     """Return the records of any other eager data frame that narwhals knows, such as polars."""
+    if frame.implementation.is_pandas_like():
+        return pandas_table(frame.to_pandas(), readers)
     names = frame.columns
     check_names(names, [reader.name for reader in readers], "the data frame")
     columns = {reader.name: frame.get_column(reader.name) for reader in readers}
@@ -118,15 +109,36 @@ def narwhals_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
         with suppress(Exception):  # every frame library has its own exceptions, which may quote cells
             array = columns[reader.name][start:stop].to_arrow()
         if array is None:
-            raise InvalidData(
-                f"Column `{reader.name}` has a type that cannot be read: {columns[reader.name].dtype}. "
-                "Convert it to a number or a text."
-            )
+            raise reader.refusal(columns[reader.name].dtype)
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
         return reader.from_arrow(array)
 
     return FrameTable("the data frame", names, readers, len(frame), take)
+
+
+def read_column(reader: ColumnReader, cells: Any) -> Slice:
+    """Return cells that stand alone: a pandas, polars or Arrow column, an array, or a sequence of Python objects.
+
+    Raises
+    ------
+    InvalidData
+        If their type has no meaning for the reader, or they are no column; names it.
+    """
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_series(cells):
+        return read_pandas(reader, cells)
+    series = nw.from_native(cells, allow_series=True, eager_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        cells = series.to_arrow()
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    if isinstance(cells, pa.Array):
+        return reader.from_arrow(cells)
+    if isinstance(cells, (list, tuple)):
+        return reader.from_objects(list(cells))
+    return reader.from_numpy(cells if isinstance(cells, np.ma.MaskedArray) else np.asarray(cells))
 
 
 def refuse(source: Any) -> InvalidType:

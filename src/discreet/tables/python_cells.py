@@ -1,0 +1,186 @@
+"""Cells that are Python objects: which kind each one is, by its type alone, and what numbers and texts they are.
+
+An object of any other type says nothing: its methods are not called, and its cell is missing.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import uuid
+import warnings
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.tables.moments import text_of_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEXT, TRUTH, WHOLE, EXACT, MOMENT = "text", "truth", "whole number", "exact number", "moment"
+FLOAT = "float64"
+# From here on a float of the kind may stand for several whole numbers.
+WHOLE_LIMITS = {"float16": 2.0**11, "float32": 2.0**24, FLOAT: 2.0**53}
+# The first that fits; NumPy calls a difference of times an integer.
+_KINDS: tuple[tuple[Any, str | None], ...] = (
+    ((str, uuid.UUID), TEXT),
+    ((bool, np.bool_), TRUTH),
+    (np.timedelta64, None),
+    ((date, np.datetime64), MOMENT),
+    ((int, np.integer, numbers.Integral), WHOLE),
+    ((Decimal, Fraction), EXACT),
+    ((float, numbers.Real), FLOAT),
+)
+_NUMPY_FLOATS: dict[type, str] = {np.float16: "float16", np.float32: "float32", np.float64: FLOAT}
+# Longer whole numbers are given to Python's own text only by a detour.
+_MOST_BITS = 10_000
+_MOST_PLACES = 4_000
+
+
+def _kind_of(kind: type) -> str | None:
+    """Return the kind of cells of a type, or None if they say nothing."""
+    if issubclass(kind, np.floating):
+        return _NUMPY_FLOATS.get(kind, EXACT)
+    return next((meaning for types, meaning in _KINDS if issubclass(kind, types)), None)
+
+
+def by_kind(cells: list[Any]) -> Iterator[tuple[str, list[int] | slice, list[Any]]]:
+    """Yield kinds of cells, where they stand, and the cells as plain Python objects; the others say nothing."""
+    types = set(map(type, cells))
+    kinds = {kind: _kind_of(kind) for kind in types}
+    if len(types) == 1:
+        kind = kinds[types.pop()]
+        if kind is not None:
+            yield kind, slice(None), _plain(kind, cells)
+        return
+    places: dict[str | None, list[int]] = {}
+    for place, cell in enumerate(cells):
+        places.setdefault(kinds[type(cell)], []).append(place)
+    for kind, mine in places.items():
+        if kind is not None:
+            yield kind, mine, _plain(kind, [cells[place] for place in mine])
+
+
+def _plain(kind: str, cells: list[Any]) -> list[Any]:
+    if kind == TEXT:
+        return [cell if type(cell) is str else _text(cell) for cell in cells]
+    if kind == TRUTH:
+        return list(map(bool, cells))
+    if kind == WHOLE:
+        return [cell if type(cell) is int else _silently(operator.index, cell) for cell in cells]
+    if kind in WHOLE_LIMITS:
+        return [cell if type(cell) is float else _silently(float, cell) for cell in cells]
+    return cells
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, str):
+        return str.__str__(cell)
+    return str(cell) if type(cell) is uuid.UUID else None
+
+
+def _silently(convert: Any, cell: Any) -> Any:
+    """Return a number of a type that may be anybody's, or None: whatever it raises or warns, its cell is missing."""
+    try:
+        if isinstance(cell, (np.generic, int, float)):
+            return convert(cell)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return convert(cell)
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def texts_of(cells: list[str | None]) -> Any:
+    """Return texts as an Arrow array; one with a lone surrogate is missing."""
+    try:
+        return pa.array(cells, pa.large_string())
+    except UnicodeEncodeError:
+        pass
+    return pa.array([cell if cell is not None and _is_unicode(cell) else None for cell in cells], pa.large_string())
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def number_of(cell: Any) -> float:
+    """Return the double nearest to a number, NaN where there is none."""
+    if cell is None:
+        return math.nan
+    try:
+        with np.errstate(all="ignore"):  # of a long double that is too long
+            return float(cell)
+    except Exception:  # noqa: BLE001  (too large, a signal, or whatever a subclass raises)
+        return math.nan
+
+
+def text_of(kind: str, cell: Any) -> str | None:
+    """Return what a cell that is no text says, one text for one meaning, or None where it says nothing.
+
+    A float that may stand for several whole numbers says nothing.
+    """
+    if cell is None:
+        return None
+    if kind == MOMENT:
+        return text_of_moment(cell)
+    if kind in WHOLE_LIMITS:
+        return _text_of_float(cell, WHOLE_LIMITS[kind])
+    try:
+        return _text_of_exact(cell) if kind == EXACT else _text_of_whole(cell) if kind == WHOLE else str(cell)
+    except Exception:  # noqa: BLE001  (whatever a subclass raises, its cell is missing)
+        return None
+
+
+def is_ambiguous(kind: str, cell: Any) -> bool:
+    """Whether a float may stand for several whole numbers."""
+    if cell is None or (kind not in WHOLE_LIMITS and not isinstance(cell, np.floating)):
+        return False
+    near = number_of(cell)
+    return math.isfinite(near) and (abs(near) >= WHOLE_LIMITS.get(kind, WHOLE_LIMITS[FLOAT]) or near != cell)
+
+
+def _text_of_float(number: float, limit: float) -> str | None:
+    if not abs(number) < limit:  # NaN and infinities too
+        return None
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _text_of_whole(number: int) -> str:
+    return str(number) if number.bit_length() < _MOST_BITS else format(Decimal(number), "f")
+
+
+def _text_of_exact(number: Any) -> str | None:
+    if isinstance(number, np.floating):  # longer than a double
+        near = number_of(number)
+        return _text_of_float(near, WHOLE_LIMITS[FLOAT]) if near == number else None
+    return _text_of_fraction(number) if isinstance(number, Fraction) else _text_of_decimal(number)
+
+
+def _text_of_fraction(number: Fraction) -> str:
+    if number.denominator == 1:
+        return _text_of_whole(number.numerator)
+    near = number_of(number)
+    return repr(near) if near == number else f"{number.numerator}/{number.denominator}"
+
+
+def _text_of_decimal(number: Decimal) -> str | None:
+    if not number.is_finite():
+        return None
+    if number == 0:
+        return "0"
+    if abs(number.adjusted()) <= _MOST_PLACES:
+        text = format(number, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    sign, digits, _ = number.as_tuple()
+    return f"{'-' * sign}{''.join(map(str, digits)).strip('0')}E{number.adjusted()}"
