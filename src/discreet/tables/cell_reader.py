@@ -23,6 +23,7 @@ Cells = tuple[NDArray[Any], "str | None"]
 _FLOATS = {2: "float16", 4: "float32", 8: FLOAT}
 ALL_KINDS = frozenset({TEXT, TRUTH, WHOLE, EXACT, MOMENT, *_FLOATS.values()})
 
+_NUMPY_KINDS = {"b": TRUTH, "i": WHOLE, "u": WHOLE, "f": FLOAT, "M": MOMENT}
 _ARROW_KINDS = (
     (pa.types.is_string, TEXT),
     (pa.types.is_large_string, TEXT),
@@ -160,14 +161,14 @@ class CellReader(ABC):
             if masked is not None:
                 cells = [None if hidden else cell for cell, hidden in zip(cells, masked.tolist(), strict=True)]
             return self.from_objects(cells)
-        if letter == "M" and MOMENT in self._kinds:
-            moments = Moments.of_numpy(array)
-            if masked is not None:
-                moments.known[masked] = False
-            return self._of_moments(moments), None
-        if letter not in "fiub":
+        if _NUMPY_KINDS.get(letter) not in self._kinds:
             raise self.refusal(array.dtype)
-        return self._arrow(pa.array(_plain_numbers(array), mask=masked))
+        if letter != "M":
+            return self._arrow(pa.array(_plain_numbers(array), mask=masked))
+        moments = Moments.of_numpy(array)
+        if masked is not None:
+            moments.known[masked] = False
+        return self._of_moments(moments), None
 
 
 def kind_of_arrow(kind: Any) -> str | None:

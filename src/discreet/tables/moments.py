@@ -23,7 +23,7 @@ _DAYS_A_TICK = {"D": 1, "W": 7}
 _YEARS_A_TICK = {"Y": 12, "M": 1}  # in months
 # Beyond all declared dates, which lie between the years 1 and 9999.
 _FAR_DAYS = 10**7
-_FAR_MONTHS = 12 * 25_000
+_FAR_MONTHS = 12 * 30_000
 _INT64 = 2**63
 _EPOCH = date(1970, 1, 1).toordinal()
 _LAST = date.max.toordinal()
