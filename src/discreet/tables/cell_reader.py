@@ -164,7 +164,7 @@ class CellReader(ABC):
         if _NUMPY_KINDS.get(letter) not in self._kinds:
             raise self.refusal(array.dtype)
         if letter != "M":
-            return self._arrow(pa.array(_plain_numbers(array), mask=masked))
+            return self._arrow(pa.array(plain_numbers(array), mask=masked))
         moments = Moments.of_numpy(array)
         if masked is not None:
             moments.known[masked] = False
@@ -209,7 +209,7 @@ def _decoded(cell: bytes) -> str | None:
         return None
 
 
-def _plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
+def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
     """Return numbers in the byte order of the machine and in a type that Arrow has."""
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(all="ignore"):

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.tables.cell_reader import ALL_KINDS, CellReader, days_of, distinct_of
+from discreet.tables.cell_reader import ALL_KINDS, CellReader, days_of, distinct_of, plain_numbers
 from discreet.tables.columns import Category, Date, Flag, Reading
 from discreet.tables.folding import folded
-from discreet.tables.python_cells import EXACT, MOMENT, TEXT, TRUTH, WHOLE, number_of, text_of
+from discreet.tables.python_cells import EXACT, MOMENT, TEXT, TRUTH, WHOLE, numbers_of, text_of
 from discreet.tables.texts import flag_meanings, flags_of, missing_values, trouble_of_texts, values_of_texts
 
 if TYPE_CHECKING:
@@ -91,11 +91,16 @@ class ColumnReader(CellReader):
     def _of_texts(self, texts: Any) -> Cells:
         if isinstance(self._column, Category):
             return self._codes_of_texts(texts), None
+        places = None
+        if isinstance(self._column, Flag):  # a few words, many times
+            distinct = texts.dictionary_encode()
+            texts, places = distinct.dictionary, distinct.indices
         texts = pc.utf8_trim_whitespace(texts)
         values = values_of_texts(texts, self._column, self._reading)
-        found = values.to_numpy(zero_copy_only=False)
         trouble = trouble_of_texts(texts, values, self._column) if self._diagnose and values.null_count else None
-        return self._present(found), trouble
+        if places is not None:
+            values = values.take(places)
+        return self._present(values.to_numpy(zero_copy_only=False)), trouble
 
     def _of_values(self, kind: str, array: Any) -> NDArray[Any]:
         if isinstance(self._column, Category):
@@ -123,7 +128,7 @@ class ColumnReader(CellReader):
         if isinstance(self._column, Category):
             return self._codes_of_objects(kind, cells)
         if not isinstance(self._column, Date):
-            return self._meant(kind, np.array([number_of(cell) for cell in cells], dtype=np.float64))
+            return self._meant(kind, numbers_of(kind, cells))
         if kind == MOMENT:
             return self._since_first(days_of(cells))
         digits = [str(cell) if cell is not None and cell.bit_length() < _MOST_BITS else None for cell in cells]
@@ -132,8 +137,7 @@ class ColumnReader(CellReader):
     def _numpy(self, array: NDArray[Any], masked: NDArray[np.bool_] | None) -> Cells:
         number = not isinstance(self._column, (Category, Date))
         if number and masked is None and array.dtype.kind in "fiub":  # without the way through Arrow
-            with np.errstate(all="ignore"):
-                values = array.astype(np.float64, copy=False)
+            values = plain_numbers(array).astype(np.float64, copy=False)
             return self._meant(TRUTH if array.dtype.kind == "b" else WHOLE, values), None
         return super()._numpy(array, masked)
 
@@ -154,12 +158,17 @@ class ColumnReader(CellReader):
         return np.where(np.isin(values, self._missing), np.nan, values)
 
     def _codes_of_texts(self, texts: Any) -> NDArray[np.int32]:
-        found = pc.index_in(texts, value_set=self._levels)
-        if self._labels:
-            spelled = pc.index_in(folded(texts), value_set=self._spellings)
-            meant = pa.array(list(self._labels.values()), pa.int32()).take(spelled)
-            found = pc.coalesce(found, meant)
-        return found.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        if not self._labels:
+            return self._int32(pc.index_in(texts, value_set=self._levels))
+        distinct = texts.dictionary_encode()
+        exact = pc.index_in(distinct.dictionary, value_set=self._levels)
+        spelled = pc.index_in(folded(distinct.dictionary), value_set=self._spellings)
+        meant = pa.array(list(self._labels.values()), pa.int32()).take(spelled)
+        return self._int32(pc.coalesce(exact, meant).take(distinct.indices))
+
+    @staticmethod
+    def _int32(codes: Any) -> NDArray[np.int32]:
+        return codes.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     def _codes_of_objects(self, kind: str, cells: list[Any]) -> NDArray[np.int32]:
         return np.array([self._code_of(text_of(kind, cell)) for cell in cells], dtype=np.int32)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from discreet.tables.cells import ColumnReader
 
+# Rows of a column that are read at a time; a block is a slice of them.
+BATCH_ROWS = 65_536
 Slice = tuple[Any, "str | None"]
 
 
@@ -56,16 +58,18 @@ class FrameTable(Table):
     def blocks(self) -> Iterator[RecordBlock]:
         """Yield the records."""
         n_rows = self.size_hint or 0
-        for start in range(0, n_rows, BLOCK_ROWS):
-            stop = min(start + BLOCK_ROWS, n_rows)
+        for begin in range(0, n_rows, BATCH_ROWS):
+            end = min(begin + BATCH_ROWS, n_rows)
             columns: dict[str, Any] = {}
             troubles: dict[str, str] = {}
             for reader in self._readers:
-                columns[reader.name], trouble = self._take(reader, start, stop)
+                columns[reader.name], trouble = self._take(reader, begin, end)
                 if trouble is not None:
                     troubles[reader.name] = trouble
-            self.position = stop
-            yield RecordBlock(stop - start, columns, troubles)
+            for start in range(0, end - begin, BLOCK_ROWS):
+                stop = min(start + BLOCK_ROWS, end - begin)
+                self.position = begin + stop
+                yield RecordBlock(stop - start, {name: cells[start:stop] for name, cells in columns.items()}, troubles)
 
 
 def array_table(array: NDArray[Any], names: Sequence[str], readers: Sequence[ColumnReader]) -> FrameTable:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.tables.python_cells import texts_of
-
 if TYPE_CHECKING:
     from discreet.tables.cell_reader import CellReader, Cells
 
@@ -36,7 +34,7 @@ def read_pandas(reader: CellReader, cells: Any) -> Cells:
     if isinstance(kind, pd.SparseDtype):
         return reader.from_numpy(np.asarray(cells.array))
     if isinstance(kind, pd.StringDtype) and kind.storage == "python":
-        return reader.from_arrow(texts_of([cell if isinstance(cell, str) else None for cell in cells.array]))
+        return reader.from_objects(cells.to_numpy(object).tolist())
     array = _typed(cells.array) if _is_typed(kind) else None
     if array is None:
         raise reader.refusal(kind)

@@ -23,6 +23,8 @@ from discreet.tables.moments import text_of_moment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
 TEXT, TRUTH, WHOLE, EXACT, MOMENT = "text", "truth", "whole number", "exact number", "moment"
 FLOAT = "float64"
 # From here on a float of the kind may stand for several whole numbers.
@@ -38,6 +40,8 @@ _KINDS: tuple[tuple[Any, str | None], ...] = (
     ((float, numbers.Real), FLOAT),
 )
 _NUMPY_FLOATS: dict[type, str] = {np.float16: "float16", np.float32: "float32", np.float64: FLOAT}
+# Python's own types, of which a column need not be sorted.
+_TYPES_OF: dict[str, tuple[type, ...]] = {TEXT: (str,), WHOLE: (int,), FLOAT: (float,)}
 # Longer whole numbers are given to Python's own text only by a detour.
 _MOST_BITS = 10_000
 _MOST_PLACES = 4_000
@@ -50,21 +54,18 @@ def _kind_of(kind: type) -> str | None:
     return next((meaning for types, meaning in _KINDS if issubclass(kind, types)), None)
 
 
-def by_kind(cells: list[Any]) -> Iterator[tuple[str, list[int] | slice, list[Any]]]:
-    """Yield kinds of cells, where they stand, and the cells as plain Python objects; the others say nothing."""
-    types = set(map(type, cells))
-    kinds = {kind: _kind_of(kind) for kind in types}
-    if len(types) == 1:
-        kind = kinds[types.pop()]
-        if kind is not None:
-            yield kind, slice(None), _plain(kind, cells)
+def by_kind(cells: list[Any]) -> Iterator[tuple[str, NDArray[np.intp] | slice, list[Any]]]:
+    """Yield kinds of cells, where they stand, and the cells as plain Python objects or None; others say nothing."""
+    kinds = {kind: _kind_of(kind) for kind in set(map(type, cells))}
+    found = sorted({kind for kind in kinds.values() if kind is not None})
+    if len(found) == 1 and kinds.keys() <= {*_TYPES_OF.get(found[0], ()), type(None)}:
+        yield found[0], slice(None), cells
         return
-    places: dict[str | None, list[int]] = {}
-    for place, cell in enumerate(cells):
-        places.setdefault(kinds[type(cell)], []).append(place)
-    for kind, mine in places.items():
-        if kind is not None:
-            yield kind, mine, _plain(kind, [cells[place] for place in mine])
+    numbers_of_types = {kind: found.index(meaning) if meaning else -1 for kind, meaning in kinds.items()}
+    which = np.fromiter(map(numbers_of_types.__getitem__, map(type, cells)), np.int8, len(cells))
+    for number, meaning in enumerate(found):
+        places = np.flatnonzero(which == number)
+        yield meaning, places, _plain(meaning, [cells[place] for place in places.tolist()])
 
 
 def _plain(kind: str, cells: list[Any]) -> list[Any]:
@@ -114,13 +115,17 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def number_of(cell: Any) -> float:
-    """Return the double nearest to a number, NaN where there is none."""
-    if cell is None:
-        return math.nan
+def numbers_of(kind: str, cells: list[Any]) -> NDArray[np.float64]:
+    """Return the doubles nearest to numbers, NaN where there is none."""
+    if kind in WHOLE_LIMITS:
+        return np.array(cells, dtype=np.float64)
+    with np.errstate(all="ignore"):  # of a long double that is too long
+        return np.array([math.nan if cell is None else _nearest(cell) for cell in cells], dtype=np.float64)
+
+
+def _nearest(cell: Any) -> float:
     try:
-        with np.errstate(all="ignore"):  # of a long double that is too long
-            return float(cell)
+        return float(cell)
     except Exception:  # noqa: BLE001  (too large, a signal, or whatever a subclass raises)
         return math.nan
 
@@ -142,12 +147,18 @@ def text_of(kind: str, cell: Any) -> str | None:
         return None
 
 
-def is_ambiguous(kind: str, cell: Any) -> bool:
-    """Whether a float may stand for several whole numbers."""
-    if cell is None or (kind not in WHOLE_LIMITS and not isinstance(cell, np.floating)):
+def any_ambiguous(kind: str, cells: list[Any]) -> bool:
+    """Whether one of the cells is a float that may stand for several whole numbers."""
+    if kind == EXACT:  # longer than a double
+        longer = [cell for cell in cells if isinstance(cell, np.floating)]
+        near = numbers_of(kind, longer)
+        return any_ambiguous(FLOAT, near.tolist()) or any(
+            math.isfinite(double) and double != cell for double, cell in zip(near.tolist(), longer, strict=True)
+        )
+    if kind not in WHOLE_LIMITS:
         return False
-    near = number_of(cell)
-    return math.isfinite(near) and (abs(near) >= WHOLE_LIMITS.get(kind, WHOLE_LIMITS[FLOAT]) or near != cell)
+    sizes = np.abs(numbers_of(kind, cells))
+    return bool((np.isfinite(sizes) & (sizes >= WHOLE_LIMITS[kind])).any())
 
 
 def _text_of_float(number: float, limit: float) -> str | None:
@@ -162,7 +173,7 @@ def _text_of_whole(number: int) -> str:
 
 def _text_of_exact(number: Any) -> str | None:
     if isinstance(number, np.floating):  # longer than a double
-        near = number_of(number)
+        near = _nearest(number)
         return _text_of_float(near, WHOLE_LIMITS[FLOAT]) if near == number else None
     return _text_of_fraction(number) if isinstance(number, Fraction) else _text_of_decimal(number)
 
@@ -170,7 +181,7 @@ def _text_of_exact(number: Any) -> str | None:
 def _text_of_fraction(number: Fraction) -> str:
     if number.denominator == 1:
         return _text_of_whole(number.numerator)
-    near = number_of(number)
+    near = _nearest(number)
     return repr(near) if near == number else f"{number.numerator}/{number.denominator}"
 
 

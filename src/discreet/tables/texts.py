@@ -55,9 +55,8 @@ def _numbers(texts: Any, reading: Reading) -> Any:
     if values is None:
         values = _cast(pc.if_else(pc.match_substring_regex(numbers, NUMBER), numbers, None))
     assert values is not None  # noqa: S101  (Arrow reads every text of that form)
-    # Beyond that form Arrow reads "inf" and "nan" alone; a number that is too large is infinite, too.
-    finite = pc.is_finite(values)
-    return values if pc.all(finite).as_py() is not False else pc.if_else(finite, values, None)
+    # Beyond that form Arrow reads "inf" and "nan" alone, which are missing as every number that is not finite.
+    return values
 
 
 def _flags(texts: Any, column: Flag, reading: Reading) -> Any:

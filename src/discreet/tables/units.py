@@ -9,7 +9,6 @@ Proof: docs/proofs/gram.md.
 from __future__ import annotations
 
 import re
-from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.cell_reader import ALL_KINDS, CellReader, distinct_of
-from discreet.tables.python_cells import is_ambiguous, text_of
+from discreet.tables.python_cells import any_ambiguous, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,7 +103,7 @@ class UnitReader(CellReader):
         return np.append(self._keys(distinct.texts()), self.nothing())[places]
 
     def _of_objects(self, kind: str, cells: list[Any]) -> NDArray[Any]:
-        if any(map(partial(is_ambiguous, kind), cells)):
+        if any_ambiguous(kind, cells):
             raise InvalidData(
                 f"Column `{self.name}` is the unit and holds floats so large that several whole numbers are the same "
                 "float, which pandas makes of whole numbers next to a blank. Read it as text or as Int64."
