@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,16 @@ class CellReader(ABC):
     kinds : frozenset of str
         The kinds of cells that have a meaning here. A column whose type is another one is refused; a Python object of
         another kind is missing.
+    tells : bool
+        Whether something is said of cells: a refusal, or what trouble there is.
     """
 
-    __slots__ = ("_kinds", "name")
+    __slots__ = ("_kinds", "_tells", "name")
 
-    def __init__(self, name: str, kinds: frozenset[str]) -> None:
+    def __init__(self, name: str, kinds: frozenset[str], *, tells: bool) -> None:
         self.name = name
         self._kinds = kinds
+        self._tells = tells
 
     def from_arrow(self, array: Any) -> Cells:
         """Return the cells of an Arrow array, and what kind of trouble the missing ones have, if it matters.
@@ -132,12 +136,17 @@ class CellReader(ABC):
         if isinstance(array, pa.ExtensionArray):
             array = _meant(array)
         if kind == TEXT:
-            return self._of_texts(unicode_of(array))
+            return self._texts(array)
         if kind != MOMENT:
             return self._of_values(kind, array), None
         if getattr(array.type, "tz", None) is not None and not knows_zone(array.type.tz):
             raise self.refusal(array.type)
         return self._of_moments(Moments.of_arrow(array)), None
+
+    def _texts(self, array: Any) -> Cells:
+        with suppress(pa.ArrowInvalid, UnicodeDecodeError):  # they quote cells
+            return self._of_texts(array.cast(pa.large_string(), safe=False))
+        return self._of_texts(unicode_of(array))
 
     def _dictionary(self, array: Any) -> Cells:
         indices = array.indices
@@ -145,10 +154,9 @@ class CellReader(ABC):
         return self._taken(array.dictionary, places)
 
     def _taken(self, values: Any, places: NDArray[np.int64]) -> Cells:
-        """Return what the values at some places say; -1 is missing. Values at no place are not read."""
-        n_values = len(values)
-        used = np.bincount(places + 1, minlength=n_values + 1)[1:] > 0
-        if not used.all():
+        """Return what the values at some places say; -1 is missing, and a value at no place does not matter."""
+        if self._tells:
+            used = np.bincount(places + 1, minlength=len(values) + 1)[1:] > 0
             values = values.filter(pa.array(used))
             places = np.append(np.cumsum(used) - 1, -1)[places]
         found, trouble = self._arrow(values)
@@ -192,11 +200,8 @@ def _meant(array: Any) -> Any:
 
 def unicode_of(array: Any) -> Any:
     """Return Arrow texts as large strings; one whose bytes are no UTF-8 is missing."""
-    try:
+    with suppress(pa.ArrowInvalid):
         array.validate(full=True)
-    except pa.ArrowInvalid:
-        pass
-    else:
         return array.cast(pa.large_string())
     raw = array.cast(pa.binary_view() if pa.types.is_string_view(array.type) else pa.large_binary()).to_pylist()
     return pa.array([None if cell is None else _decoded(cell) for cell in raw], pa.large_string())

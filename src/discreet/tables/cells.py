@@ -47,7 +47,6 @@ class ColumnReader(CellReader):
     __slots__ = (
         "_codes",
         "_column",
-        "_diagnose",
         "_flags",
         "_labels",
         "_levels",
@@ -59,10 +58,10 @@ class ColumnReader(CellReader):
 
     def __init__(self, name: str, column: Column, reading: Reading) -> None:
         is_category, is_date = isinstance(column, Category), isinstance(column, Date)
-        super().__init__(name, ALL_KINDS if is_category else _DATE_KINDS if is_date else _NUMBER_KINDS)
+        kinds = ALL_KINDS if is_category else _DATE_KINDS if is_date else _NUMBER_KINDS
+        super().__init__(name, kinds, tells=column.missing == "error" and not is_category)
         self._column = column
         self._reading = reading
-        self._diagnose = column.missing == "error"
         levels = column.levels if isinstance(column, Category) else ()
         self._levels = pa.array(levels, pa.large_string())
         self._codes = {level: code for code, level in enumerate(levels)}
@@ -97,7 +96,7 @@ class ColumnReader(CellReader):
             texts, places = distinct.dictionary, distinct.indices
         texts = pc.utf8_trim_whitespace(texts)
         values = values_of_texts(texts, self._column, self._reading)
-        trouble = trouble_of_texts(texts, values, self._column) if self._diagnose and values.null_count else None
+        trouble = trouble_of_texts(texts, values, self._column) if self._tells and values.null_count else None
         if places is not None:
             values = values.take(places)
         return self._present(values.to_numpy(zero_copy_only=False)), trouble

@@ -76,7 +76,7 @@ class UnitReader(CellReader):
     __slots__ = ("_tokens",)
 
     def __init__(self, name: str, reading: Reading) -> None:
-        super().__init__(name, ALL_KINDS)
+        super().__init__(name, ALL_KINDS, tells=True)
         self._tokens = frozenset(_without_zeros(token.strip()) for token in reading.missing_tokens)
 
     def _wanted(self) -> str:
