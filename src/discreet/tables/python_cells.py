@@ -21,7 +21,7 @@ import pyarrow as pa
 from discreet.tables.moments import text_of_moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -42,9 +42,10 @@ _KINDS: tuple[tuple[Any, str | None], ...] = (
 _NUMPY_FLOATS: dict[type, str] = {np.float16: "float16", np.float32: "float32", np.float64: FLOAT}
 # Python's own types, of which a column need not be sorted.
 _TYPES_OF: dict[str, tuple[type, ...]] = {TEXT: (str,), WHOLE: (int,), FLOAT: (float,)}
-# Longer whole numbers are given to Python's own text only by a detour.
+# Python itself writes longer whole numbers only when told to.
 _MOST_BITS = 10_000
-_MOST_PLACES = 4_000
+# Numbers with more places are written with an exponent.
+_MOST_PLACES = 100_000
 
 
 def _kind_of(kind: type) -> str | None:
@@ -74,9 +75,9 @@ def _plain(kind: str, cells: list[Any]) -> list[Any]:
     if kind == TRUTH:
         return list(map(bool, cells))
     if kind == WHOLE:
-        return [cell if type(cell) is int else _silently(operator.index, cell) for cell in cells]
+        return [cell if type(cell) is int else _silently(_whole, cell) for cell in cells]
     if kind in WHOLE_LIMITS:
-        return [cell if type(cell) is float else _silently(float, cell) for cell in cells]
+        return [cell if type(cell) is float else _silently(_float, cell) for cell in cells]
     return cells
 
 
@@ -86,11 +87,19 @@ def _text(cell: Any) -> str | None:
     return str(cell) if type(cell) is uuid.UUID else None
 
 
-def _silently(convert: Any, cell: Any) -> Any:
+def _whole(cell: Any) -> int:
+    return int.__index__(cell) if isinstance(cell, int) else operator.index(cell)
+
+
+def _float(cell: Any) -> float:
+    return float.__float__(cell) if isinstance(cell, float) else float(cell)
+
+
+def _silently(convert: Callable[[Any], float], cell: Any) -> float | None:
     """Return a number of a type that may be anybody's, or None: whatever it raises or warns, its cell is missing."""
+    if isinstance(cell, (np.generic, int, float)):
+        return convert(cell)
     try:
-        if isinstance(cell, (np.generic, int, float)):
-            return convert(cell)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return convert(cell)
@@ -168,7 +177,7 @@ def _text_of_float(number: float, limit: float) -> str | None:
 
 
 def _text_of_whole(number: int) -> str:
-    return str(number) if number.bit_length() < _MOST_BITS else format(Decimal(number), "f")
+    return str(number) if number.bit_length() < _MOST_BITS else str(_text_of_decimal(Decimal(number)))
 
 
 def _text_of_exact(number: Any) -> str | None:
