@@ -301,7 +301,7 @@ def test_sem_01_which_rows_stay_is_fixed_for_ever():
 def test_cells_that_are_texts_are_compared_as_written():
     """Leading zeros and letters count, blanks at the ends do not."""
     reader = units.UnitReader("person", Reading())
-    cells = ["01", "1", " 1 ", 1, 1.0, "1.0", "1.50", 1.5, True, np.True_, 2.0**80, "B", "b"]
+    cells = ["01", "1", " 1 ", 1, 1.0, "1.0", "1.50", 1.5, True, np.True_, 2**80, "B", "b"]
     keys, trouble = reader.from_objects(cells)
     assert trouble is None
     same = [np.flatnonzero(keys == key).tolist() for key in keys]

@@ -6,29 +6,32 @@ What is refused is a column's *type*, which is public, and the refusal names the
 
 from __future__ import annotations
 
-import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.errors import InvalidData
+from discreet.tables.cell_reader import ALL_KINDS, CellReader, days_of, distinct_of, plain_numbers
 from discreet.tables.columns import Category, Date, Flag, Reading
-from discreet.tables.texts import NUMBER, days_of_numpy, days_of_objects, trouble_of_texts, values_of_texts
+from discreet.tables.folding import folded
+from discreet.tables.python_cells import EXACT, MOMENT, TEXT, TRUTH, WHOLE, numbers_of, text_of
+from discreet.tables.texts import flag_meanings, flags_of, missing_values, trouble_of_texts, values_of_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from numpy.typing import NDArray
 
+    from discreet.tables.cell_reader import Cells
     from discreet.tables.columns import Column
+    from discreet.tables.moments import Moments
 
-_NUMBER = re.compile(NUMBER)
+_DATE_KINDS = frozenset({TEXT, WHOLE, MOMENT})
+_NUMBER_KINDS = ALL_KINDS - {MOMENT}
+# No format of dates has more digits.
+_MOST_BITS = 128
 
 
-class ColumnReader:
+class ColumnReader(CellReader):
     """Reads the cells of one declared column, whatever holds them.
 
     Parameters
@@ -44,192 +47,134 @@ class ColumnReader:
     __slots__ = (
         "_codes",
         "_column",
-        "_diagnose",
+        "_flags",
         "_labels",
         "_levels",
-        "_missing_numbers",
+        "_missing",
         "_reading",
         "_spellings",
-        "name",
+        "_truths",
     )
 
     def __init__(self, name: str, column: Column, reading: Reading) -> None:
-        self.name = name
+        is_category, is_date = isinstance(column, Category), isinstance(column, Date)
+        kinds = ALL_KINDS if is_category else _DATE_KINDS if is_date else _NUMBER_KINDS
+        super().__init__(name, kinds, tells=column.missing == "error" and not is_category)
         self._column = column
         self._reading = reading
-        self._diagnose = column.missing == "error"
         levels = column.levels if isinstance(column, Category) else ()
         self._levels = pa.array(levels, pa.large_string())
         self._codes = {level: code for code, level in enumerate(levels)}
         labels = dict(column.labels) if isinstance(column, Category) else {}
         self._labels = {spelling: self._codes[level] for spelling, level in labels.items()}
         self._spellings = pa.array(list(self._labels), pa.large_string())
-        tokens = [float(token) for token in reading.missing_tokens if _NUMBER.match(token.strip())]
-        self._missing_numbers = np.array(tokens)
+        self._flags, self._truths = flag_meanings(column) if isinstance(column, Flag) else ({}, {})
+        self._missing = missing_values(column, reading)
 
-    def from_arrow(self, array: Any) -> tuple[NDArray[Any], str | None]:
-        """Return the cells of an Arrow array, and what kind of trouble the missing ones have, if it matters.
-
-        Raises
-        ------
-        InvalidData
-            If the array's type cannot be read as declared; names the column and the type.
-        """
-        if pa.types.is_run_end_encoded(array.type):
-            array = pc.run_end_decode(array)
+    def _wanted(self) -> str:
         if isinstance(self._column, Category):
-            return self._codes_of_arrow(array), None
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
-        values, trouble = self._values_of_arrow(array)
-        if isinstance(self._column, Flag):
-            return _as_flags(values), trouble
-        return self._without_tokens(values), trouble
+            return "declared as a category"
+        return "declared as a date" if isinstance(self._column, Date) else "declared as a number or flag"
 
-    def _values_of_arrow(self, array: Any) -> tuple[NDArray[np.float64], str | None]:
-        kind = array.type
-        if pa.types.is_null(kind):
-            return np.full(len(array), np.nan), None
+    def _remedy(self) -> str:
+        if isinstance(self._column, Category):
+            return "Convert it to text."
         if isinstance(self._column, Date):
-            return self._days_of_arrow(array)
-        if pa.types.is_float64(kind):
-            return array.to_numpy(zero_copy_only=False), None
-        if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            numbers = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
-            return numbers.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
-        if pa.types.is_decimal(kind):
-            # By way of the text: correctly rounded, as a CSV file's cell is.
-            array, kind = array.cast(pa.string()), pa.string()
-        if _is_text(kind):
-            return self._values_of_text(array.cast(pa.large_string(), safe=False))
-        raise InvalidData(
-            f"Column `{self.name}` is declared as a number or flag; its type is {kind}. "
-            "Derive the number you mean in a column of its own."
-        )
+            return "Give dates, or texts in its `format`."
+        return "Derive the number you mean in a column of its own."
 
-    def _days_of_arrow(self, array: Any) -> tuple[NDArray[np.float64], str | None]:
-        assert isinstance(self._column, Date)  # noqa: S101  (for the type checker)
-        kind = array.type
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            dates = array.cast(pa.date32(), safe=False).to_numpy(zero_copy_only=False)
-            return days_of_numpy(dates, self._column), None
-        if pa.types.is_integer(kind):
-            return self._values_of_text(array.cast(pa.large_string()))
-        if _is_text(kind):
-            return self._values_of_text(array.cast(pa.large_string(), safe=False))
-        raise InvalidData(
-            f"Column `{self.name}` is declared as a date; its type is {kind}. Give dates, or texts in its `format`."
-        )
+    def nothing(self) -> NDArray[Any]:
+        """Return one missing cell, shape (1,)."""
+        return np.full(1, -1, np.int32) if isinstance(self._column, Category) else np.full(1, np.nan)
 
-    def _values_of_text(self, texts: Any) -> tuple[NDArray[np.float64], str | None]:
+    def _of_texts(self, texts: Any) -> Cells:
+        if isinstance(self._column, Category):
+            return self._codes_of_texts(texts), None
+        places = None
+        if isinstance(self._column, Flag):  # a few words, many times
+            distinct = texts.dictionary_encode()
+            texts, places = distinct.dictionary, distinct.indices
         texts = pc.utf8_trim_whitespace(texts)
         values = values_of_texts(texts, self._column, self._reading)
-        found = values.to_numpy(zero_copy_only=False)
-        return found, trouble_of_texts(texts, values, self._column) if self._diagnose and values.null_count else None
+        trouble = trouble_of_texts(texts, values, self._column) if self._tells and values.null_count else None
+        if places is not None:
+            values = values.take(places)
+        return self._present(values.to_numpy(zero_copy_only=False)), trouble
 
-    def _codes_of_arrow(self, array: Any) -> NDArray[np.int32]:
-        if pa.types.is_dictionary(array.type):
-            codes = self._codes_of_arrow(array.dictionary)
-            return _take_codes(codes, array.indices)
-        if pa.types.is_null(array.type):
-            return np.full(len(array), -1, dtype=np.int32)
-        if _is_text(array.type):
-            texts = array.cast(pa.large_string(), safe=False)
-            found = pc.index_in(texts, value_set=self._levels)
-            if self._labels:
-                spelled = pc.index_in(pc.utf8_lower(pc.utf8_trim_whitespace(texts)), value_set=self._spellings)
-                meant = pa.array(list(self._labels.values()), pa.int32()).take(spelled)
-                found = pc.coalesce(found, meant)
-            return found.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-        if pa.types.is_nested(array.type) or isinstance(array, pa.ExtensionArray):
-            raise InvalidData(
-                f"Column `{self.name}` is declared as a category; its type is {array.type}. Convert it to text."
-            )
-        distinct = array.dictionary_encode()
-        codes = self._codes_of_objects(distinct.dictionary.to_pylist())
-        return _take_codes(codes, distinct.indices)
-
-    def from_numpy(self, array: NDArray[Any]) -> tuple[NDArray[Any], str | None]:
-        """Return the cells of a one-dimensional NumPy array, as `from_arrow` does."""
-        if isinstance(self._column, Date):
-            if array.dtype.kind == "M":
-                return days_of_numpy(array, self._column), None
-            return self.from_objects(array.tolist()) if array.dtype.kind in "OUT" else self.from_arrow(pa.array(array))
-        if array.dtype.kind not in "fiub":
-            if array.dtype.kind not in "OUT":
-                raise InvalidData(
-                    f"Column `{self.name}` has the type {array.dtype}, which cannot be read. Convert it to numbers."
-                )
-            return self.from_objects(array.tolist())
+    def _of_values(self, kind: str, array: Any) -> NDArray[Any]:
         if isinstance(self._column, Category):
-            return self.from_arrow(pa.array(array, from_pandas=True))
-        values = array.astype(np.float64, copy=False)
-        return (_as_flags(values) if isinstance(self._column, Flag) else self._without_tokens(values)), None
-
-    def from_objects(self, objects: list[Any]) -> tuple[NDArray[Any], str | None]:
-        """Return cells that are Python objects of any kind, as `from_arrow` does."""
-        if isinstance(self._column, Category):
-            return self._codes_of_objects(objects), None
-        texts = [cell if isinstance(cell, str) else None for cell in objects]
+            distinct = distinct_of(array)
+            cells = distinct.dictionary.to_pylist()
+            codes = np.append(self._codes_of_objects(kind, cells), self.nothing())
+            places = distinct.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+            return codes[places]  # type: ignore[no-any-return]
         if isinstance(self._column, Date):
-            values = days_of_objects(objects, self._column)
-        else:
-            values = np.array([_number_of(cell) for cell in objects], dtype=np.float64)
-        trouble = None
-        if any(cell is not None for cell in texts):
-            array = pa.array([_clean(cell) for cell in texts], pa.large_string())
-            read, trouble = self._values_of_text(array)
-            values = np.where([cell is not None for cell in texts], read, values)
-        return (_as_flags(values) if isinstance(self._column, Flag) else self._without_tokens(values)), trouble
+            return self._of_texts(array.cast(pa.large_string()))[0]
+        if kind == EXACT:  # by way of the text: correctly rounded, as a CSV file's cell is
+            array = array.cast(pa.large_string())
+        elif kind == TRUTH:
+            array = array.cast(pa.uint8())
+        return self._meant(kind, array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
 
-    def _codes_of_objects(self, objects: Iterable[Any]) -> NDArray[np.int32]:
-        return np.array([_code_of(cell, self._codes, self._labels) for cell in objects], dtype=np.int32)
+    def _of_moments(self, moments: Moments) -> NDArray[Any]:
+        if isinstance(self._column, Category):
+            distinct, places = moments.distinct()
+            codes = np.array([self._code_of(text) for text in distinct.texts()], dtype=np.int32)
+            return np.append(codes, self.nothing())[places]
+        return self._since_first(moments.days())
 
-    def _without_tokens(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self._missing_numbers.size:
+    def _of_objects(self, kind: str, cells: list[Any]) -> NDArray[Any]:
+        if isinstance(self._column, Category):
+            return self._codes_of_objects(kind, cells)
+        if not isinstance(self._column, Date):
+            return self._meant(kind, numbers_of(kind, cells))
+        if kind == MOMENT:
+            return self._since_first(days_of(cells))
+        digits = [str(cell) if cell is not None and cell.bit_length() < _MOST_BITS else None for cell in cells]
+        return self._of_texts(pa.array(digits, pa.large_string()))[0]
+
+    def _numpy(self, array: NDArray[Any], masked: NDArray[np.bool_] | None) -> Cells:
+        number = not isinstance(self._column, (Category, Date))
+        if number and masked is None and array.dtype.kind in "fiub":  # without the way through Arrow
+            values = plain_numbers(array).astype(np.float64, copy=False)
+            return self._meant(TRUTH if array.dtype.kind == "b" else WHOLE, values), None
+        return super()._numpy(array, masked)
+
+    def _meant(self, kind: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers that are no texts as the column means them."""
+        if not isinstance(self._column, Flag):
+            return self._present(values)
+        return flags_of(values, self._truths if kind == TRUTH else self._flags)
+
+    def _since_first(self, days: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert isinstance(self._column, Date)  # noqa: S101  (for the type checker)
+        return self._present(days - float((np.datetime64(self._column.first, "D") - np.datetime64(0, "D")).astype(int)))
+
+    def _present(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values without those that are declared to mean "missing"."""
+        if not self._missing.size:
             return values
-        return np.where(np.isin(values, self._missing_numbers), np.nan, values)
+        return np.where(np.isin(values, self._missing), np.nan, values)
 
+    def _codes_of_texts(self, texts: Any) -> NDArray[np.int32]:
+        if not self._labels:
+            return self._int32(pc.index_in(texts, value_set=self._levels))
+        distinct = texts.dictionary_encode()
+        exact = pc.index_in(distinct.dictionary, value_set=self._levels)
+        spelled = pc.index_in(folded(distinct.dictionary), value_set=self._spellings)
+        meant = pa.array(list(self._labels.values()), pa.int32()).take(spelled)
+        return self._int32(pc.coalesce(exact, meant).take(distinct.indices))
 
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    @staticmethod
+    def _int32(codes: Any) -> NDArray[np.int32]:
+        return codes.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
+    def _codes_of_objects(self, kind: str, cells: list[Any]) -> NDArray[np.int32]:
+        return np.array([self._code_of(text_of(kind, cell)) for cell in cells], dtype=np.int32)
 
-def _as_flags(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    known = (values == 0.0) | (values == 1.0)
-    return values if known.all() else np.where(known, values, np.nan)
-
-
-def _take_codes(codes: NDArray[np.int32], indices: Any) -> NDArray[np.int32]:
-    """Look level positions up; index -1 means missing and finds the -1 put at the end."""
-    places = indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.append(codes, np.int32(-1))[places]  # type: ignore[no-any-return]
-
-
-def _number_of(cell: Any) -> float:
-    """Return a Python object that is a number as a float, and NaN for all else; texts are read elsewhere."""
-    if isinstance(cell, str) or cell is None or not hasattr(cell, "__float__"):
-        return math.nan
-    try:
-        return float(cell)
-    except Exception:  # noqa: BLE001  (whatever the object raises, the cell is missing)
-        return math.nan
-
-
-def _code_of(cell: Any, codes: Mapping[str, int], labels: Mapping[str, int]) -> int:
-    """Return the position of the level that a Python object is, or -1."""
-    if isinstance(cell, str):
-        return codes[cell] if cell in codes else labels.get(cell.strip().lower(), -1)
-    if isinstance(cell, (bool, np.bool_)):
-        return codes.get(str(bool(cell)), codes.get(str(bool(cell)).lower(), -1))
-    try:
-        if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
-            return codes.get(str(int(cell)), -1)
-        return codes.get(str(cell), -1)
-    except Exception:  # noqa: BLE001  (whatever the object raises, the cell is missing)
-        return -1
-
-
-def _clean(cell: str | None) -> str | None:
-    """Return a text that can be UTF-8; a lone surrogate is no part of a number."""
-    return None if cell is None else cell.encode("utf-8", "replace").decode("utf-8")
+    def _code_of(self, text: str | None) -> int:
+        """Return the position of the level that the text of a number, a boolean or a date is, or -1."""
+        if text is None:
+            return -1
+        lower = text.lower()
+        return self._codes.get(text, self._codes.get(lower, self._labels.get(lower, -1)))

@@ -262,7 +262,7 @@ Column = Number | Category | Flag
 
 def _level(value: Any) -> str:
     if isinstance(value, str):
-        return value
+        return _unicode(value, "A level")
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidType(f"A level must be a text or a whole number; found {type(value).__name__}.")
     return str(int(value))
@@ -275,7 +275,7 @@ def _labels(values: Any, levels: tuple[str, ...]) -> Labels:
     for spelling, meaning in pairs:
         if not isinstance(spelling, str):
             raise InvalidType(f"A key of `labels` must be a text; found {type(spelling).__name__}.")
-        level, folded = str(int(meaning)) if isinstance(meaning, bool) else _level(meaning), spelling.strip().lower()
+        level, folded = str(int(meaning)) if isinstance(meaning, bool) else _level(meaning), _folded(spelling)
         if level not in levels:
             raise InvalidArgument(f"`labels` must map to {', '.join(map(repr, levels))}; found {level!r}.")
         if labels.setdefault(folded, level) != level:
@@ -283,6 +283,19 @@ def _labels(values: Any, levels: tuple[str, ...]) -> Labels:
                 f"`labels` gives {folded!r} two meanings; upper and lower case are the same. Remove one."
             )
     return tuple(labels.items())
+
+
+def _folded(spelling: str) -> str:
+    from discreet.tables.folding import folded_text
+
+    return folded_text(_unicode(spelling, "A key of `labels`"))
+
+
+def _unicode(text: str, what: str) -> str:
+    """Return a text if it can be UTF-8."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidArgument(f"{what} holds half of a surrogate pair, which no text of a table does. Correct it.")
+    return text
 
 
 def levels_of(values: Any) -> tuple[str, ...]:

@@ -147,8 +147,9 @@ def label_target(y: Any, schema: Schema) -> tuple[Target, NDArray[Any]] | None:
 
 def _read(y: Any, name: str, declared: Any, schema: Schema) -> tuple[NDArray[np.float64], str | None]:
     from discreet.tables.cells import ColumnReader
+    from discreet.tables.frames import read_column
 
-    values, trouble = ColumnReader(name, declared, schema.reading).from_numpy(np.asarray(y))
+    values, trouble = read_column(ColumnReader(name, declared, schema.reading), y)
     return np.array(values, dtype=np.float64), trouble
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.tables.blocks import BLOCK_ROWS, RecordBlock, Table
 from discreet.tables.headers import check_names
+from discreet.tables.pandas_cells import read_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from discreet.tables.cells import ColumnReader
 
+# Rows of a column that are read at a time; a block is a slice of them.
+BATCH_ROWS = 65_536
 Slice = tuple[Any, "str | None"]
 
 
@@ -55,16 +58,18 @@ class FrameTable(Table):
     def blocks(self) -> Iterator[RecordBlock]:
         """Yield the records."""
         n_rows = self.size_hint or 0
-        for start in range(0, n_rows, BLOCK_ROWS):
-            stop = min(start + BLOCK_ROWS, n_rows)
+        for begin in range(0, n_rows, BATCH_ROWS):
+            end = min(begin + BATCH_ROWS, n_rows)
             columns: dict[str, Any] = {}
             troubles: dict[str, str] = {}
             for reader in self._readers:
-                columns[reader.name], trouble = self._take(reader, start, stop)
+                columns[reader.name], trouble = self._take(reader, begin, end)
                 if trouble is not None:
                     troubles[reader.name] = trouble
-            self.position = stop
-            yield RecordBlock(stop - start, columns, troubles)
+            for start in range(0, end - begin, BLOCK_ROWS):
+                stop = min(start + BLOCK_ROWS, end - begin)
+                self.position = begin + stop
+                yield RecordBlock(stop - start, {name: cells[start:stop] for name, cells in columns.items()}, troubles)
 
 
 def array_table(array: NDArray[Any], names: Sequence[str], readers: Sequence[ColumnReader]) -> FrameTable:
@@ -78,7 +83,7 @@ def array_table(array: NDArray[Any], names: Sequence[str], readers: Sequence[Col
     places = {name: j for j, name in enumerate(names)}
 
     def take(reader: ColumnReader, start: int, stop: int) -> Slice:
-        return reader.from_numpy(np.ascontiguousarray(array[start:stop, places[reader.name]]))
+        return reader.from_numpy(array[start:stop, places[reader.name]])
 
     return FrameTable("the array", names, readers, array.shape[0], take)
 
@@ -90,25 +95,15 @@ def pandas_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
     columns = {reader.name: frame.iloc[:, names.index(reader.name)] for reader in readers}
 
     def take(reader: ColumnReader, start: int, stop: int) -> Slice:
-        cells = columns[reader.name].iloc[start:stop]
-        if isinstance(cells.dtype, np.dtype):
-            return reader.from_numpy(cells.to_numpy())
-        array = None
-        # Cells that Arrow has no type for, such as categories of several types or periods, are read one by one; what it
-        # says of them is not shown, for it quotes cells.
-        with suppress(pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
-            array = pa.array(cells, from_pandas=True)
-        if array is None:
-            return reader.from_objects(cells.astype(object).tolist())
-        if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks()
-        return reader.from_arrow(array)
+        return read_pandas(reader, columns[reader.name].iloc[start:stop])
 
     return FrameTable("the data frame", names, readers, len(frame), take)
 
 
 def narwhals_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
     """Return the records of any other eager data frame that narwhals knows, such as polars."""
+    if frame.implementation.is_pandas_like():
+        return pandas_table(frame.to_pandas(), readers)
     names = frame.columns
     check_names(names, [reader.name for reader in readers], "the data frame")
     columns = {reader.name: frame.get_column(reader.name) for reader in readers}
@@ -118,15 +113,36 @@ def narwhals_table(frame: Any, readers: Sequence[ColumnReader]) -> FrameTable:
         with suppress(Exception):  # every frame library has its own exceptions, which may quote cells
             array = columns[reader.name][start:stop].to_arrow()
         if array is None:
-            raise InvalidData(
-                f"Column `{reader.name}` has a type that cannot be read: {columns[reader.name].dtype}. "
-                "Convert it to a number or a text."
-            )
+            raise reader.refusal(columns[reader.name].dtype)
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
         return reader.from_arrow(array)
 
     return FrameTable("the data frame", names, readers, len(frame), take)
+
+
+def read_column(reader: ColumnReader, cells: Any) -> Slice:
+    """Return cells that stand alone: a pandas, polars or Arrow column, an array, or a sequence of Python objects.
+
+    Raises
+    ------
+    InvalidData
+        If their type has no meaning for the reader, or they are no column; names it.
+    """
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_series(cells):
+        return read_pandas(reader, cells)
+    series = nw.from_native(cells, allow_series=True, eager_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        cells = series.to_arrow()
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    if isinstance(cells, pa.Array):
+        return reader.from_arrow(cells)
+    if isinstance(cells, (list, tuple)):
+        return reader.from_objects(list(cells))
+    return reader.from_numpy(cells if isinstance(cells, np.ma.MaskedArray) else np.asarray(cells))
 
 
 def refuse(source: Any) -> InvalidType:

@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.tables.cell_reader import kind_of_arrow, unicode_of
 from discreet.tables.cells import ColumnReader
 from discreet.tables.columns import Category, Number
+from discreet.tables.python_cells import TEXT
 from discreet.tables.readers import open_file
 
 if TYPE_CHECKING:
@@ -60,33 +62,35 @@ class _CountingReader(ColumnReader):
     def from_arrow(self, array: Any) -> tuple[NDArray[Any], str | None]:
         """Return the cells, counted."""
         values, trouble = super().from_arrow(array)
-        self._count(values, _n_blank(array))
+        self._count(values, _blanks(array))
         return values, trouble
 
-    def _count(self, values: NDArray[Any], n_blank: int) -> None:
+    def _count(self, values: NDArray[Any], blank: NDArray[np.bool_]) -> None:
         counts, column = self.counts, self.declared
         counts.n_cells += len(values)
-        counts.n_blank += n_blank
         if isinstance(column, Category):
             missing = values < 0
             counts.unused -= {column.levels[code] for code in np.unique(values[~missing]).tolist()}
         else:
             missing = ~np.isfinite(values)
-        counts.n_unread += int(missing.sum()) - n_blank
+        counts.n_blank += int((missing & blank).sum())
+        counts.n_unread += int((missing & ~blank).sum())
         if isinstance(column, Number):
             present = values[~missing]
             counts.n_below += int((present < column.lower).sum())
             counts.n_above += int((present > column.upper).sum())
 
 
-def _n_blank(array: Any) -> int:
-    """Return how many cells are null, NaN, or a text of blanks."""
+def _blanks(array: Any) -> NDArray[np.bool_]:
+    """Return which cells are null, NaN, or a text of blanks."""
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    blank = pc.is_null(array, nan_is_null=True)
-    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        blank = pc.or_(blank, pc.fill_null(pc.equal(pc.utf8_trim_whitespace(array), ""), False))
-    return int(pc.sum(blank).as_py() or 0)
+    blank = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
+    if kind_of_arrow(array.type) == TEXT and not isinstance(array, pa.ExtensionArray):
+        blank = pc.or_(blank, pc.fill_null(pc.equal(pc.utf8_trim_whitespace(unicode_of(array)), ""), False))
+    return np.asarray(blank.to_numpy(zero_copy_only=False))
 
 
 def count_cells(path: str | Path, schema: Schema) -> list[ColumnCounts]:

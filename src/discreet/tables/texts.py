@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.tables.columns import Date, Flag, days_between
+from discreet.tables.columns import Date, Flag, Number, days_between
+from discreet.tables.folding import folded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,10 @@ COMMA = "a cell has a comma in a number; declare `decimal` or `thousands` under 
 NO_FLAG = "a cell is neither 0, 1, true nor false; declare what its texts mean as the column's `labels`"
 NO_DATE = "a cell is no date in the column's `format`"
 
+_NUMBER = re.compile(NUMBER)
+_WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,14})\Z")
+_WORDS = {"true": "1", "false": "0"}
+
 # What no number contains: a mark that is not declared becomes it.
 _NO_MARK = "#"
 
@@ -36,19 +41,59 @@ def values_of_texts(texts: Any, column: Column, reading: Reading) -> Any:
     if isinstance(column, Date):
         return _days(texts, column)
     if isinstance(column, Flag):
-        lower, meanings = pc.utf8_lower(texts), {"true": "1", "false": "0"} | dict(column.labels)
-        for word, digit in meanings.items():
-            texts = pc.if_else(pc.fill_null(pc.equal(lower, word), False), digit, texts)
-    elif unit := getattr(column, "unit", None):
+        return _flags(texts, column, reading)
+    if unit := getattr(column, "unit", None):
         mark = re.escape(unit)
         texts = pc.replace_substring_regex(texts, rf"^([+-]?)\s*{mark}\s*|\s*{mark}$", r"\1")
+    return _numbers(texts, reading)
+
+
+def _numbers(texts: Any, reading: Reading) -> Any:
     texts = _plain(texts, reading)
     numbers = pc.if_else(pc.equal(texts, ""), None, texts)
     values = _cast(numbers)
     if values is None:
         values = _cast(pc.if_else(pc.match_substring_regex(numbers, NUMBER), numbers, None))
     assert values is not None  # noqa: S101  (Arrow reads every text of that form)
+    # Beyond that form Arrow reads "inf" and "nan" alone, which are missing as every number that is not finite.
     return values
+
+
+def _flags(texts: Any, column: Flag, reading: Reading) -> Any:
+    words = _WORDS | dict(column.labels)
+    said = pc.index_in(folded(texts), value_set=pa.array(list(words), pa.large_string()))
+    flags = pa.array([float(flag) for flag in words.values()]).take(said)
+    numbers = _numbers(texts, reading).to_numpy(zero_copy_only=False)
+    return pc.coalesce(flags, pa.array(flags_of(numbers, flag_meanings(column)[0]), from_pandas=True))
+
+
+def flag_meanings(column: Flag) -> tuple[dict[float, float], dict[float, float]]:
+    """Return what numbers and what booleans mean: a label that is a whole number or a truth holds for them, too."""
+    words = _WORDS | dict(column.labels)
+    numbers = {0.0: 0.0, 1.0: 1.0} | {float(word): float(flag) for word, flag in words.items() if _WHOLE.match(word)}
+    return numbers, {1.0: float(words["true"]), 0.0: float(words["false"])}
+
+
+def flags_of(values: NDArray[np.float64], meanings: dict[float, float]) -> NDArray[np.float64]:
+    """Return 0 or 1 for numbers that mean it, NaN for all else."""
+    if all(number == flag for number, flag in meanings.items()):
+        known = (values == 0.0) | (values == 1.0)
+        return values if known.all() else np.where(known, values, np.nan)
+    flags = np.full(values.shape, np.nan)
+    for number, flag in meanings.items():
+        flags[values == number] = flag
+    return flags
+
+
+def missing_values(column: Column, reading: Reading) -> NDArray[np.float64]:
+    """Return the numbers, or days, that are declared to mean "missing"."""
+    if not isinstance(column, Number) or not reading.missing_tokens:
+        return np.empty(0)
+    tokens = [token.strip() for token in reading.missing_tokens]
+    values = values_of_texts(pa.array(tokens, pa.large_string()), column, reading).drop_null().to_pylist()
+    if not isinstance(column, Date):
+        values += [float(token) for token in tokens if _NUMBER.match(token)]
+    return np.array(values, dtype=np.float64)
 
 
 def _plain(texts: Any, reading: Reading) -> Any:
@@ -85,24 +130,6 @@ def _day(text: str | None, column: Date) -> float | None:
         moment = datetime.strptime(text, column.format)  # type: ignore[arg-type]  # noqa: DTZ007  (a day has no zone)
         return float(days_between(column.first, moment.date()))
     return None
-
-
-def days_of_objects(objects: list[Any], column: Date) -> NDArray[np.float64]:
-    """Return Python dates as days; NaN for all else."""
-    days = np.full(len(objects), np.nan)
-    for place, cell in enumerate(objects):
-        if isinstance(cell, date):
-            # pandas calls a missing date a datetime, too.
-            with suppress(ValueError, TypeError):
-                days[place] = days_between(column.first, cell.date() if isinstance(cell, datetime) else cell)
-    return days
-
-
-def days_of_numpy(array: NDArray[Any], column: Date) -> NDArray[np.float64]:
-    """Return NumPy dates as days; NaN for "not a time"."""
-    days = array.astype("datetime64[D]")
-    counted = (days - np.datetime64(column.first, "D")).astype(np.float64)
-    return np.where(np.isnat(days), np.nan, counted)
 
 
 def trouble_of_texts(texts: Any, values: Any, column: Column) -> str:

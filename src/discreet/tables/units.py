@@ -8,33 +8,31 @@ Proof: docs/proofs/gram.md.
 
 from __future__ import annotations
 
-import math
 import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.tables.cell_reader import ALL_KINDS, CellReader, distinct_of
+from discreet.tables.python_cells import any_ambiguous, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from discreet.tables.cell_reader import Cells
     from discreet.tables.columns import Reading
+    from discreet.tables.moments import Moments
     from discreet.tables.schema import Schema
 
 # A unit's key: a digest of what its cells say, so that neither messages nor memory hold a name. Two units that shared
 # one would share a cap: as unlikely as a broken cipher.
 KEY = np.dtype([("high", np.uint64), ("low", np.uint64)])
 _NOBODY = bytes(KEY.itemsize)
-_INT64_LIMIT = 2.0**63
-# What libraries print of an object that is no cell.
-_SILENT = frozenset({"None", "NaT", "<NA>", "nan", "NaN"})
-_WHOLE = re.compile(r"[0-9]+\.0+\Z")
+_WHOLE = re.compile(r"-?[0-9]+\.0+\Z")
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 PROTECTED_BY = "release_moments, FunctionalLinearRegression, FunctionalLogisticRegression and `discreet fit`"
@@ -56,11 +54,11 @@ def refuse_unit(schema: Schema, who: str) -> None:
         )
 
 
-class UnitReader:
+class UnitReader(CellReader):
     """Reads the cells that say whose a row is, as keys; an array of zeros stands for nobody.
 
-    It has the interface of a ColumnReader. Cells are compared as texts: a whole number, in whatever type, is its
-    digits, blanks at the ends do not count, and a cell that is empty, null, not finite or a missing token is nobody's.
+    Cells are compared as texts: a whole number, in whatever type, is its digits, blanks at the ends do not count, and
+    a cell that is empty, null, not finite or a missing token is nobody's.
 
     Parameters
     ----------
@@ -68,98 +66,64 @@ class UnitReader:
         The column.
     reading : Reading
         How texts are read.
+
+    Notes
+    -----
+    A float from which on several whole numbers are one, such as 2**53, may stand for several units; a column that holds
+    one is refused.
     """
 
-    __slots__ = ("_tokens", "name")
+    __slots__ = ("_tokens",)
 
     def __init__(self, name: str, reading: Reading) -> None:
-        self.name = name
-        self._tokens = frozenset(token.strip() for token in reading.missing_tokens)
+        super().__init__(name, ALL_KINDS, tells=True)
+        self._tokens = frozenset(_without_zeros(token.strip()) for token in reading.missing_tokens)
 
-    def from_arrow(self, array: Any) -> tuple[NDArray[Any], None]:
-        """Return the keys of an Arrow array.
+    def _wanted(self) -> str:
+        return "the unit"
 
-        Raises
-        ------
-        InvalidData
-            If the array's type says nobody's name; names the column and the type.
-        """
-        if pa.types.is_run_end_encoded(array.type):
-            array = pc.run_end_decode(array)
-        kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-        if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType) or _is_bytes(kind):
+    def _remedy(self) -> str:
+        return "Convert it to a text or a whole number."
+
+    def nothing(self) -> NDArray[Any]:
+        """Return one missing cell, shape (1,)."""
+        return np.zeros(1, KEY)
+
+    def _of_texts(self, texts: Any) -> Cells:
+        distinct = texts.dictionary_encode()
+        keys = self._keys([cell and cell.strip() for cell in distinct.dictionary.to_pylist()])
+        return _at(keys, distinct.indices), None
+
+    def _of_values(self, kind: str, array: Any) -> NDArray[Any]:
+        distinct = distinct_of(array)
+        return _at(self._of_objects(kind, distinct.dictionary.to_pylist()), distinct.indices)
+
+    def _of_moments(self, moments: Moments) -> NDArray[Any]:
+        distinct, places = moments.distinct()
+        return np.append(self._keys(distinct.texts()), self.nothing())[places]
+
+    def _of_objects(self, kind: str, cells: list[Any]) -> NDArray[Any]:
+        if any_ambiguous(kind, cells):
             raise InvalidData(
-                f"Column `{self.name}` is the unit; its type is {kind}. Convert it to a text or a whole number."
+                f"Column `{self.name}` is the unit and holds floats so large that several whole numbers are the same "
+                "float, which pandas makes of whole numbers next to a blank. Read it as text or as Int64."
             )
-        distinct = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-        values = distinct.dictionary
-        if not _is_plain(kind):  # dates, decimals: as a file of text would have them
-            values = values.cast(pa.string())
-        return self._looked_up(values.to_pylist(), distinct.indices), None
+        return self._keys([text_of(kind, cell) for cell in cells])
 
-    def from_numpy(self, array: NDArray[Any]) -> tuple[NDArray[Any], None]:
-        """Return the keys of a one-dimensional NumPy array."""
-        if array.dtype.kind == "O":
-            return self.from_objects(array.tolist())
-        if array.dtype.kind == "U":
-            return self.from_arrow(pa.array(array.tolist(), pa.large_string()))
-        if array.dtype.kind not in "fiubM":
-            raise InvalidData(
-                f"Column `{self.name}` is the unit; its type is {array.dtype}. Convert it to a text or a whole number."
-            )
-        return self.from_arrow(pa.array(array, from_pandas=True))
+    def _keys(self, texts: list[str | None]) -> NDArray[Any]:
+        return np.frombuffer(b"".join(map(self._key, texts)), dtype=KEY)
 
-    def from_objects(self, objects: list[Any]) -> tuple[NDArray[Any], None]:
-        """Return the keys of cells that are Python objects of any kind."""
-        return np.frombuffer(b"".join(map(self._key, objects)), dtype=KEY), None
-
-    def _looked_up(self, values: list[Any], indices: Any) -> NDArray[Any]:
-        """Return keys of the distinct values at `indices`; a null is nobody."""
-        keys = np.frombuffer(b"".join(map(self._key, values)) + _NOBODY, dtype=KEY)
-        places = indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
-        return keys[places]  # type: ignore[no-any-return]
-
-    def _key(self, cell: Any) -> bytes:
-        text = _text_of(cell)
-        if not text or text in self._tokens:
+    def _key(self, text: str | None) -> bytes:
+        text = _without_zeros(text) if text else None
+        if text is None or text in self._tokens:
             return _NOBODY
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY.itemsize).digest()
+        return blake2b(text.encode(), digest_size=KEY.itemsize).digest()
 
 
-def _is_bytes(kind: Any) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
-
-
-def _is_plain(kind: Any) -> bool:
-    """Whether Python's own texts of such cells are those that `_text_of` knows."""
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_null(kind)
-    )
-
-
-def _text_of(cell: Any) -> str:
-    """Return what a cell says, the same for a text and a number of one meaning; "" where it says nothing."""
-    if isinstance(cell, str):
-        return _without_zeros(cell.strip())
-    try:
-        if isinstance(cell, (float, np.floating)):
-            return _text_of_number(float(cell))
-        text = str(cell).strip()
-    except Exception:  # noqa: BLE001  (whatever the object raises, it says nothing)
-        return ""
-    return "" if text in _SILENT else _without_zeros(text)
-
-
-def _text_of_number(number: float) -> str:
-    if not math.isfinite(number):
-        return ""
-    return str(int(number)) if number.is_integer() and abs(number) < _INT64_LIMIT else repr(number)
+def _at(keys: NDArray[Any], indices: Any) -> NDArray[Any]:
+    """Return the keys at some places; a null is nobody's."""
+    places = indices.fill_null(len(keys)).to_numpy(zero_copy_only=False)
+    return np.append(keys, np.zeros(1, KEY))[places]  # type: ignore[no-any-return]
 
 
 def _without_zeros(text: str) -> str:
