@@ -11,8 +11,9 @@ import numpy as np
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.blocks import RecordBlock, Table
-from discreet.tables.columns import Category, Constant, Flag, Number
+from discreet.tables.columns import Category, Constant, Date, Flag, Number
 from discreet.tables.design import Design
+from discreet.tables.given_cells import refuse_type_of
 from discreet.tables.readers import open_rows
 from discreet.tables.schema import Schema
 from discreet.tables.units import refuse_unit
@@ -148,6 +149,8 @@ def label_target(y: Any, schema: Schema) -> tuple[Target, NDArray[Any]] | None:
 def _read(y: Any, name: str, declared: Any, schema: Schema) -> tuple[NDArray[np.float64], str | None]:
     from discreet.tables.cells import ColumnReader
 
+    if not isinstance(declared, (Category, Date)):
+        refuse_type_of(y, name)
     values, trouble = ColumnReader(name, declared, schema.reading).from_numpy(np.asarray(y))
     return np.array(values, dtype=np.float64), trouble
 
