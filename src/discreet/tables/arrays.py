@@ -225,13 +225,14 @@ def check_target(estimator: Any, X: Any, y: Any, *, stacklevel: int = 4) -> Any:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one number a row."
         )
     check_pairing(X, y)
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+    target = target_of(y)
+    if len(getattr(y, "shape", ())) == 2:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,).",
             DataConversionWarning,
             stacklevel=stacklevel,
         )
-    return target_of(y)
+    return target
 
 
 def target_of(y: Any) -> Any:

@@ -66,7 +66,7 @@ def array_of(values: Any, name: str) -> NDArray[Any]:
     with suppress(Exception):  # whatever it says may quote a cell
         array = _array_of(values)
     if array is None:
-        raise InvalidData(f"`{name}` cannot be read as an array: its rows have several lengths, or it offers none.")
+        raise InvalidData(f"`{name}` cannot be read as an array. Give rows of one length.")
     return array
 
 
@@ -199,8 +199,8 @@ def _refuse_kind(dtype: np.dtype[Any], where: str, name: str) -> None:
 
 
 def _named(dtype: Any) -> str:
-    """Return a type's name; the fields of a structured one may be many."""
-    return "structured" if getattr(dtype, "names", None) is not None else str(dtype)
+    """Return a type's name; that of bytes would tell how long a cell is, that of a structured one may be long."""
+    return {"S": "bytes", "V": "structured or void"}.get(dtype.kind, str(dtype))
 
 
 def _refuse_extension(dtype: Any, where: str) -> None:
@@ -217,6 +217,10 @@ def _of_pandas(series: Any, where: str, name: str) -> NDArray[Any]:
     if isinstance(dtype, np.dtype):
         return numbers_of_array(series.to_numpy(), where, name)
     _refuse_extension(dtype, where)
+    if hasattr(dtype, "pyarrow_dtype"):
+        import pyarrow as pa
+
+        return _of_arrow(pa.array(series.array), where, name)
     if hasattr(dtype, "categories"):
         codes = np.asarray(series.cat.codes)
         used = np.unique(codes[codes >= 0])  # a level that no cell has is not read
@@ -232,16 +236,17 @@ def _of_arrow(array: Any, where: str, name: str) -> NDArray[Any]:
     """Return the cells of an Arrow array, as the readers of tables do."""
     import pyarrow as pa
 
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
     kind = array.type
-    if pa.types.is_dictionary(kind):
-        array = array.dictionary_decode() if isinstance(array, pa.Array) else array.cast(kind.value_type)
-        kind = array.type
     _refuse_arrow(kind, where)
     if pa.types.is_boolean(kind):
         array = array.cast(pa.uint8())
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         # A null among whole numbers is NaN among doubles.
-        return np.asarray(array.cast(pa.float64(), safe=False).to_numpy())
+        return np.asarray(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     if pa.types.is_decimal(kind):
         array = array.cast(pa.string())  # correctly rounded, as a text file's cell is
     return numbers_of_objects(array.to_pylist(), where, name)

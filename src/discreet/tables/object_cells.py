@@ -61,7 +61,11 @@ def numbers_of_objects(cells: list[Any], where: str, name: str) -> NDArray[np.fl
         raise InvalidData(f"{where} has a cell that is not a number. Declare categories in a schema, or encode them.")
     if any(issubclass(kind, (complex, np.complexfloating)) for kind in wrong):
         raise InvalidData(f"Complex data not supported in `{name}`. Give real numbers.")
-    raise InvalidType(f"Each cell of the `{name}` argument must be a string of digits or a real number.")
+    kind = min(kind.__name__ for kind in wrong if not issubclass(kind, str))
+    raise InvalidType(
+        f"Each cell of the `{name}` argument must be a string of digits or a real number; {where} has one of the type "
+        f"{kind}."
+    )
 
 
 def _number_of(cell: Any) -> float | None:
