@@ -13,7 +13,7 @@ from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.given_cells import matrix_of_numbers, numbers_of
 from discreet.tables.pairing import check_pairing
-from discreet.tables.sparse_rows import summed_rows
+from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -209,9 +209,8 @@ def _matrix_of(X: Any) -> Any:
 
     if scipy.sparse.issparse(X):
         return summed_rows(X)
-    to_coo = getattr(getattr(X, "sparse", None), "to_coo", None)
-    if to_coo is not None:
-        return summed_rows(to_coo())
+    if is_sparse_frame(X):
+        return summed_rows(X.sparse.to_coo())
     dense = matrix_of_numbers(X)
     if dense.ndim != 2:
         raise InvalidData(

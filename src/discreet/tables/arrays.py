@@ -14,7 +14,7 @@ from discreet.lattice.gram import gram_of_arrays
 from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
 from discreet.tables.given_cells import array_of, is_frame, matrix_of_numbers, numbers_of, refuse_matrix_class, unmasked
 from discreet.tables.pairing import check_pairing
-from discreet.tables.sparse_rows import summed_rows
+from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,7 +183,7 @@ def _matrix_of(estimator: Any, X: Any, *, reset: bool, least_rows: int, accept_s
     from sklearn.utils.validation import check_array, validate_data
 
     X = _with_shape(X, "X", dimensions=(2,), accept_sparse=accept_sparse)
-    if accept_sparse and _is_sparse_frame(X):
+    if accept_sparse and is_sparse_frame(X):
         matrix = summed_rows(X.sparse.to_coo())
     else:
         matrix = summed_rows(X) if scipy.sparse.issparse(X) else matrix_of_numbers(X)
@@ -201,11 +201,6 @@ def _matrix_of(estimator: Any, X: Any, *, reset: bool, least_rows: int, accept_s
         )
 
     return _quietly(checked)
-
-
-def _is_sparse_frame(X: Any) -> bool:
-    """Return whether every column of a pandas frame is stored without its zeros."""
-    return hasattr(X, "iloc") and all(getattr(kind, "fill_value", None) == 0 for kind in X.dtypes) and len(X.dtypes) > 0
 
 
 def check_target(estimator: Any, X: Any, y: Any, *, stacklevel: int = 4) -> Any:

@@ -72,6 +72,11 @@ def summed_rows(matrix: Any, name: str = "X") -> Any:
     return rows
 
 
+def is_sparse_frame(X: Any) -> bool:
+    """Return whether every column of a pandas frame is stored without its zeros."""
+    return hasattr(X, "iloc") and len(X.dtypes) > 0 and all(getattr(kind, "fill_value", None) == 0 for kind in X.dtypes)
+
+
 def _whole(values: Any, size: int) -> NDArray[Any] | None:
     """Return a copy of whole numbers from 0 to below `size`, or None if they are not."""
     array = np.asarray(values)
