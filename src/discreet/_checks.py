@@ -32,18 +32,23 @@ def exact(value: Any, name: str) -> Fraction:
         return _exact_text(value, name)
     if isinstance(value, bool) or type(value).__name__ == "bool_" or type(value).__name__ == "bool":
         raise InvalidType(f"`{name}` must be a number; found a boolean.")
-    if isinstance(value, numbers.Integral):
+    if isinstance(value, numbers.Integral) and not _is_duration(value):
         return Fraction(int(value))
     if isinstance(value, Decimal):
         if value.is_finite():
             return _exact_text(str(value), name)
         raise InvalidArgument(f"`{name}` must be finite; found {value}.")
-    if isinstance(value, numbers.Real):
+    if isinstance(value, numbers.Real) and not _is_duration(value):
         if math.isfinite(value):
             # np.float64 is a float that prints with its type; other widths have a shortest form of their own.
             return Fraction(float.__repr__(value) if issubclass(type(value), float) else str(value))
         raise InvalidArgument(f"`{name}` must be finite; found {value!s}.")
     raise InvalidType(f"`{name}` must be a number (or a text such as '1/2'); found {type(value).__name__}.")
+
+
+def _is_duration(value: Any) -> bool:
+    """Return whether `value` is one of numpy's spans of time, which numpy calls whole numbers."""
+    return type(value).__name__ == "timedelta64"
 
 
 # Beyond this a decimal exponent would be written out as a whole number of that many digits.
@@ -103,7 +108,7 @@ def exact_delta(value: Any, name: str = "delta") -> Fraction:
 
 def integer(value: Any, name: str, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int between `low` and `high`, both included."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or _is_duration(value):
         raise InvalidType(f"`{name}` must be a whole number; found {type(value).__name__}.")
     number = int(value)
     if low <= number and (high is None or number <= high):
@@ -114,7 +119,8 @@ def integer(value: Any, name: str, *, low: int, high: int | None = None) -> int:
 
 def finite_float(value: Any, name: str) -> float:
     """Return `value` as a finite float; texts and booleans are refused."""
-    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"} or not isinstance(value, numbers.Real):
+    boolean = isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}
+    if boolean or not isinstance(value, numbers.Real) or _is_duration(value):
         raise InvalidType(f"`{name}` must be a number; found {type(value).__name__}.")
     try:
         number = float(value)

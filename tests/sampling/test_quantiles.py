@@ -276,7 +276,7 @@ BAD = [
     ({"schema": SCHEMA}, InvalidType, "`column`"),
     ({"schema": SCHEMA, "column": "kind"}, InvalidArgument, "category"),
     ({"values": [[1.0, 2.0]]}, InvalidData, "one column"),
-    ({"values": ["a", "b"]}, InvalidType, "`values`"),
+    ({"values": ["a", "b"]}, InvalidData, "`values`"),
     ({"values": [1.0, float("nan")]}, InvalidData, "missing"),
     ({"values": [1.0, float("inf")]}, InvalidData, "missing"),
 ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from discreet.descent.estimator import DescentEstimator, Facts, Staged
 from discreet.errors import InvalidData
@@ -16,6 +15,7 @@ from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.arrays import UNEQUAL, check_matrix, check_target
 from discreet.tables.frame_rows import name_of
 from discreet.tables.labels import TROUBLE, check_classes, code_labels
+from discreet.tables.scores import ClassifierScore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger import Ledger
 
 
-class DescentClassifier(ClassifierMixin, DescentEstimator):
+class DescentClassifier(ClassifierScore, DescentEstimator):
     """A logistic regression, of two classes or of several one against the rest."""
 
     _loss: ClassVar[str] = "logistic"
@@ -73,7 +73,7 @@ class DescentClassifier(ClassifierMixin, DescentEstimator):
         """Fit, and tell `progress` how many passes over the rows are done, and of how many; both are public."""
         adjacency = check_payer(ledger, self.adjacency)
         declared = None if self.classes is None else check_classes(self.classes, several=True)
-        column = check_target(self, y, stacklevel=stacklevel)
+        column = check_target(self, X, y, stacklevel=stacklevel)
         staged, matrix = check_matrix(self, X, may_be_empty=not adjacency.size_is_public)
         labels = code_labels(np.asarray(column), declared, name=name_of(column), several=True)
         codes = labels.private_codes

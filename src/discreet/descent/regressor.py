@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from discreet import _checks
 from discreet.descent.estimator import DescentEstimator, Facts, Staged
@@ -15,7 +14,9 @@ from discreet.errors import InvalidData, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.release import check_payer
 from discreet.tables.arguments import says_what_it_lacks
-from discreet.tables.arrays import UNEQUAL, check_matrix, check_target, numbers_of
+from discreet.tables.arrays import UNEQUAL, check_matrix, check_target
+from discreet.tables.given_cells import numbers_of
+from discreet.tables.scores import RegressorScore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger import Ledger
 
 
-class DescentRegressor(RegressorMixin, DescentEstimator):
+class DescentRegressor(RegressorScore, DescentEstimator):
     """A linear regression with a bounded target."""
 
     _loss: ClassVar[str] = "squared"
@@ -73,7 +74,7 @@ class DescentRegressor(RegressorMixin, DescentEstimator):
         """Fit, and tell `progress` how many passes over the rows are done, and of how many; both are public."""
         adjacency = check_payer(ledger, self.adjacency)
         bounds = self._interval()
-        column = check_target(self, y, stacklevel=stacklevel)
+        column = check_target(self, X, y, stacklevel=stacklevel)
         staged, matrix = check_matrix(self, X, may_be_empty=not adjacency.size_is_public)
         target = numbers_of(column).astype(np.float64)
         if target.shape[0] != matrix.shape[0]:

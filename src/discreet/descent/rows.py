@@ -9,8 +9,11 @@ import numpy as np
 
 from discreet import _checks
 from discreet.descent.row_grid import DEFAULT_BITS, RowGrid
-from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.tables.arrays import UNEQUAL, numbers_of
+from discreet.errors import InvalidArgument, InvalidData
+from discreet.tables.arrays import UNEQUAL
+from discreet.tables.given_cells import matrix_of_numbers, numbers_of
+from discreet.tables.pairing import check_pairing
+from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,6 +177,7 @@ def integer_rows(
     [18, 24]
     """
     low, high = check_target_bounds(target_bounds)
+    check_pairing(X, y)
     matrix = _matrix_of(X)
     names = getattr(X, "columns", None) if names is None else names
     grid = RowGrid(matrix.shape[1], row_norm, entry_bound, intercept, bits)
@@ -204,35 +208,15 @@ def _matrix_of(X: Any) -> Any:
     import scipy.sparse
 
     if scipy.sparse.issparse(X):
-        if X.ndim != 2:
-            raise InvalidData("`X` must be a sparse matrix of two dimensions; found another number of them.")
-        if X.dtype.kind not in "fiub":
-            raise InvalidType("`X` must hold real numbers.")
-        # Sums of duplicates in narrow integers would wrap around.
-        wide = X.astype(np.float64)
-        rows = scipy.sparse.csr_array(wide)
-        rows.sum_duplicates()
-        return rows
-    to_coo = getattr(getattr(X, "sparse", None), "to_coo", None)
-    if to_coo is not None:
-        return _matrix_of(to_coo())
-    dense = _dense_of(X)
+        return summed_rows(X)
+    if is_sparse_frame(X):
+        return summed_rows(X.sparse.to_coo())
+    dense = matrix_of_numbers(X)
     if dense.ndim != 2:
         raise InvalidData(
             f"Expected 2D array for `X`, got {dense.ndim}D array instead. Reshape it to one row a record."
         )
-    if dense.dtype.kind not in "fiub":
-        flat = numbers_of(dense.reshape(-1))
-        dense = np.asarray(flat, dtype=np.float64).reshape(dense.shape)
     return np.array(dense, dtype=np.float64, order="C")
-
-
-def _dense_of(X: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
-    except (TypeError, ValueError):
-        pass  # numpy's own message may quote a cell
-    raise InvalidData("`X` must be a table of numbers with rows of one length.")
 
 
 def _name_the_missing(matrix: Any, names: Sequence[str] | None) -> None:

@@ -142,7 +142,7 @@ class PrivateSearch(BaseEstimator):
         check_payer(ledger, adjacency)
         share = check_test_share(self.test_share)
         settings = candidate_list(self.candidates, model)
-        column = check_target(self, y)
+        column = check_target(self, X, y)
         staged, matrix = check_matrix(self, X, may_be_empty=not adjacency.size_is_public)
         rows = split_rows(model, matrix, column, share, adjacency)
         plan = self._plan(model, adjacency, settings, share, matrix.shape[1])

@@ -11,9 +11,11 @@ import numpy as np
 from discreet import _checks
 from discreet.descent.classifier import DescentClassifier
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables.arrays import UNEQUAL, numbers_of
+from discreet.tables.arrays import UNEQUAL
 from discreet.tables.frame_rows import name_of
+from discreet.tables.given_cells import numbers_of
 from discreet.tables.labels import TROUBLE, check_classes, code_labels
+from discreet.tables.sparse_rows import summed_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -83,12 +85,11 @@ def _finite_numbers(matrix: Any) -> Any:
     import scipy.sparse
 
     if scipy.sparse.issparse(matrix):
-        features = scipy.sparse.csr_array(matrix.astype(np.float64))
-        features.sum_duplicates()
+        features = summed_rows(matrix)
         columns, cells = features.indices, features.data
     else:
         # The sum makes one zero of both.
-        features = np.asarray(numbers_of(matrix.reshape(-1)), dtype=np.float64).reshape(matrix.shape) + 0.0
+        features = np.asarray(matrix, dtype=np.float64) + 0.0
         columns, cells = np.broadcast_to(np.arange(matrix.shape[1]), matrix.shape).reshape(-1), features.reshape(-1)
     wrong = ~np.isfinite(cells)
     if wrong.any():

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from discreet.errors import InvalidData
 from discreet.functional.estimator import FunctionalEstimator, Staged
@@ -18,6 +18,7 @@ from discreet.tables.arrays import check_rows, check_target
 from discreet.tables.columns import Number
 from discreet.tables.frame_rows import Target, check_schema, label_target, name_of
 from discreet.tables.labels import TROUBLE, check_classes, code_labels
+from discreet.tables.scores import ClassifierScore
 
 if TYPE_CHECKING:
     from discreet.functional.inference import RegressionResult
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from discreet.tables.schema import Schema
 
 
-class FunctionalLogisticRegression(ClassifierMixin, FunctionalEstimator, BaseEstimator):
+class FunctionalLogisticRegression(ClassifierScore, FunctionalEstimator, BaseEstimator):
     """Two-class logistic regression of degree two from one noisy Gram matrix of (1, X, y), y coded -1 and +1.
 
     The logistic loss is replaced by a parabola, so the model is least squares on -1 and +1 times a constant.
@@ -188,7 +189,7 @@ class FunctionalLogisticRegression(ClassifierMixin, FunctionalEstimator, BaseEst
         self, X: Any, y: Any, declared: np.ndarray | None, objective: LogisticObjective, *, may_be_empty: bool
     ) -> tuple[Staged, np.ndarray, bool]:
         schema = check_schema(self.schema)
-        column = check_target(self, y)
+        column = check_target(self, X, y)
         by_schema = label_target(column, schema) if declared is None else None
         were_read = False
         if by_schema is None:

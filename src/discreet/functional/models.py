@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 
 from discreet.errors import InvalidType
 from discreet.functional.estimator import FunctionalEstimator
@@ -14,6 +14,7 @@ from discreet.lattice.bounds import Interval
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.arrays import check_rows, check_target
 from discreet.tables.frame_rows import check_schema, number_target
+from discreet.tables.scores import RegressorScore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.tables.schema import Schema
 
 
-class FunctionalLinearRegression(RegressorMixin, FunctionalEstimator, BaseEstimator):
+class FunctionalLinearRegression(RegressorScore, FunctionalEstimator, BaseEstimator):
     """Least squares from one noisy Gram matrix of (1, X, y).
 
     Parameters
@@ -156,7 +157,7 @@ class FunctionalLinearRegression(RegressorMixin, FunctionalEstimator, BaseEstima
             staged = self._stage_arrays(estimator, rows, objective)
         else:
             schema = check_schema(self.schema)
-            target = number_target(check_target(self, y), schema, y_bounds)
+            target = number_target(check_target(self, X, y), schema, y_bounds)
             objective = SquaredObjective(y_bounds=Interval(target.column.lower, target.column.upper))
             staged = self._stage_frame(X, target, schema, objective, may_be_empty=not adjacency.size_is_public)
         repair = self._release(staged, adjacency, ledger, labels_read=False)

@@ -239,7 +239,7 @@ def declare_frame(
     may_be_empty: bool,
 ) -> Declared:
     """Check a frame under a schema; labels where `target_of` is None."""
-    column = check_target(estimator, y)
+    column = check_target(estimator, X, y)
     labels_read, found = False, None
     if target_of is not None:
         target = target_of(column)
@@ -266,7 +266,7 @@ def declare_normed(
     may_be_empty: bool,
 ) -> Declared:
     """Check rows that are scaled down to a norm, dense or sparse; labels where `read_target` is None."""
-    column = check_target(estimator, y)
+    column = check_target(estimator, X, y)
     staged, matrix = check_matrix(estimator, X, may_be_empty=may_be_empty)
     found, labels_read = None, False
     if read_target is None:

@@ -35,6 +35,7 @@ from discreet.regression.quality import ASTRAY
 from discreet.regression.weights import class_weights, declared_weights
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.frame_rows import check_schema
+from discreet.tables.pairing import check_pairing
 from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class FrontDoor(FittedModel, metaclass=ABCMeta):
         See the class.
         """
         adjacency = self._neighbours(ledger)
+        check_pairing(X, y, sample_weight)
         declared = self._declare(X, y, may_be_empty=not adjacency.size_is_public)
         declared = replace(
             declared, weights=declared_weights(sample_weight, self.max_sample_weight, self._class_weights(declared))

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.regression.estimator import FrontDoor
 from discreet.regression.number_models import NumberModel
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.labels import check_classes
+from discreet.tables.scores import ClassifierScore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -196,7 +196,7 @@ class PoissonRegression(NumberModel):
         return tags
 
 
-class LogisticRegression(ClassifierMixin, FrontDoor):
+class LogisticRegression(ClassifierScore, FrontDoor):
     """Private logistic regression by the method that suits the table and the budget.
 
     More than two classes are fitted one against the rest, all in one charge of the whole budget, which is shared

@@ -7,14 +7,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from discreet.errors import InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.regression.estimator import FrontDoor
 from discreet.tables.arguments import says_what_it_lacks
-from discreet.tables.arrays import numbers_of
 from discreet.tables.frame_rows import check_schema, number_target
+from discreet.tables.given_cells import numbers_of
+from discreet.tables.scores import RegressorScore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.tables.schema import Schema
 
 
-class NumberModel(RegressorMixin, FrontDoor):
+class NumberModel(RegressorScore, FrontDoor):
     """A regression whose target is a number or a count."""
 
     y_bounds: Interval | None

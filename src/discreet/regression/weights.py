@@ -13,7 +13,8 @@ from discreet.descent.preconditioned import PreconditionedPlan
 from discreet.descent.whitened_rows import WhitenedRows
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import GramSum
-from discreet.tables.arrays import UNEQUAL, numbers_of
+from discreet.tables.arrays import UNEQUAL
+from discreet.tables.given_cells import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,7 @@ def declared_weights(
         largest = _checks.finite_float(max_sample_weight, "max_sample_weight")
         if not largest > 0.0:
             raise InvalidArgument(f"`max_sample_weight` must be greater than 0; found {largest}.")
-        rows = np.asarray(numbers_of(sample_weight), dtype=np.float64)
+        rows = np.asarray(numbers_of(sample_weight, "sample_weight"), dtype=np.float64)
         if rows.ndim != 1:
             raise InvalidData("`sample_weight` must have one number a row.")
         if not ((rows >= 0.0) & (rows <= largest)).all():

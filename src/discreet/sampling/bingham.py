@@ -23,7 +23,7 @@ from discreet.sampling.bingham_envelope import envelope_loss, least_acceptance
 from discreet.sampling.bingham_proposals import BinghamProposer
 from discreet.sampling.second_moments import DEFAULT_BITS, SecondMoments, UnitGrid, check_cells, error_of, sum_rows
 from discreet.sampling.targets import ScaledTarget, Target
-from discreet.tables.arrays import numbers_of
+from discreet.tables.given_cells import matrix_of_numbers
 
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
@@ -110,10 +110,10 @@ class Bingham(Target):
         return scaled_bingham(scale, self.grid, n_rows, n_components=1)
 
     def _matrix(self, data: Any) -> Any:
-        matrix = np.asarray(data)
+        matrix = matrix_of_numbers(data, "data")
         if matrix.ndim != 2 or matrix.shape[1] != self.n_columns:
             raise InvalidData(f"Expected a 2D array of {self.n_columns} columns. Declare `n_columns` as they are.")
-        return matrix if matrix.dtype.kind in "fiub" else numbers_of(matrix.reshape(-1)).reshape(matrix.shape)
+        return matrix
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.tables.given_cells import matrix_of_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +29,7 @@ def rows_of(data: Any, name: str = "data") -> np.ndarray:
     InvalidType, InvalidData
         If the data are no table of numbers. No cell is quoted or looked at.
     """
-    try:
-        table = np.asarray(data)
-    except ValueError:  # ragged
-        table = np.empty(0, object)
-    if table.dtype.kind not in "fiub":
-        raise InvalidType(f"`{name}` must be an array of numbers; found {table.dtype}.")
+    table = matrix_of_numbers(data, name)
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2:

@@ -12,7 +12,9 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.sampling.second_moments import UnitGrid, check_cells
-from discreet.tables.arrays import UNEQUAL, numbers_of
+from discreet.tables.arrays import UNEQUAL
+from discreet.tables.given_cells import matrix_of_numbers, numbers_of
+from discreet.tables.pairing import check_pairing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,11 +151,10 @@ class NormedRows(RowReader):
 def _pair(data: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if not (isinstance(data, (tuple, list)) and len(data) == 2):
         raise InvalidData("`data` must be a pair of arrays (X, y). Give both.")
-    matrix = np.asarray(data[0])
+    check_pairing(data[0], data[1])
+    matrix = matrix_of_numbers(data[0])
     if matrix.ndim != 2:
         raise InvalidData("`X` must have rows and columns. Reshape it to one row a record.")
-    if matrix.dtype.kind not in "fiub":
-        matrix = numbers_of(matrix.reshape(-1)).reshape(matrix.shape)
     target = numbers_of(data[1]).astype(np.float64)
     if target.shape != (matrix.shape[0],):
         raise InvalidData(UNEQUAL)

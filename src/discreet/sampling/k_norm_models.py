@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 
 from discreet import _checks
 from discreet.errors import InvalidData, InvalidType
@@ -21,6 +21,7 @@ from discreet.tables.arrays import check_rows, check_target
 from discreet.tables.columns import Number
 from discreet.tables.frame_rows import Target, check_schema, label_target, name_of, number_target
 from discreet.tables.labels import TROUBLE, check_classes, code_labels
+from discreet.tables.scores import ClassifierScore, RegressorScore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _CLIP = 1 / 4
 
 
-class KNormGradientLogisticRegression(ClassifierMixin, KNormEstimator, BaseEstimator):
+class KNormGradientLogisticRegression(ClassifierScore, KNormEstimator, BaseEstimator):
     """Two-class logistic regression with a ridge, drawn with density ``exp(-scale * |gradient of the objective|)``.
 
     For a few columns and a ridge of the order of the number of rows: how often proposals are accepted at least is
@@ -192,7 +193,7 @@ class KNormGradientLogisticRegression(ClassifierMixin, KNormEstimator, BaseEstim
 
     def _stage_labels(self, X: Any, y: Any, declared: NDArray[Any] | None) -> tuple[Staged, NDArray[Any], bool]:
         schema = check_schema(self.schema)
-        column = check_target(self, y)
+        column = check_target(self, X, y)
         by_schema = label_target(column, schema) if declared is None else None
         if by_schema is not None:
             return self._stage_frame(X, by_schema[0], labels=True), by_schema[1], False
@@ -236,7 +237,7 @@ class KNormGradientLogisticRegression(ClassifierMixin, KNormEstimator, BaseEstim
         return tags
 
 
-class KNormGradientLinearRegression(RegressorMixin, KNormEstimator, BaseEstimator):
+class KNormGradientLinearRegression(RegressorScore, KNormEstimator, BaseEstimator):
     """Linear regression with a ridge and clipped residuals, drawn with density ``exp(-scale * |gradient|)``.
 
     For a few columns and a ridge of the order of the number of rows, as :class:`KNormGradientLogisticRegression`.
@@ -350,7 +351,7 @@ class KNormGradientLinearRegression(RegressorMixin, KNormEstimator, BaseEstimato
         self._check_declared()
         interval = self._interval()
         if self.schema is not None:
-            target = number_target(check_target(self, y), check_schema(self.schema), interval)
+            target = number_target(check_target(self, X, y), check_schema(self.schema), interval)
             bounds = target.column.lower, target.column.upper
             staged = self._stage_frame(X, target, labels=False)
         else:

@@ -22,6 +22,7 @@ from discreet.sampling.second_moments import UnitGrid, check_cells, half_diagona
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.arrays import check_matrix, check_new_rows, column_names
 from discreet.tables.frame_rows import check_schema
+from discreet.tables.given_cells import matrix_of_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -239,7 +240,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        coordinates = np.asarray(X, dtype=np.float64)
+        coordinates = np.asarray(matrix_of_numbers(X), dtype=np.float64)
         if coordinates.ndim != 2 or coordinates.shape[1] != self.n_components_:
             raise InvalidData(f"`X` must have {self.n_components_} columns, one a component.")
         return np.asarray(coordinates @ self.components_ * self.scale_ + self.center_)

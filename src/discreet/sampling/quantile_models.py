@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
@@ -24,6 +24,7 @@ from discreet.sampling.quantiles import check_quantile
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.arrays import check_rows, check_target
 from discreet.tables.frame_rows import check_schema, number_target
+from discreet.tables.scores import RegressorScore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ INSTEAD = {
 }
 
 
-class KNormGradientQuantileRegression(RegressorMixin, KNormEstimator, BaseEstimator):
+class KNormGradientQuantileRegression(RegressorScore, KNormEstimator, BaseEstimator):
     """Quantile regression with at most three coefficients, one of a public grid, chosen by its K-norm gradient.
 
     The work is the same for all data sets of a size: a pass over the rows for every line of the grid.
@@ -196,7 +197,7 @@ class KNormGradientQuantileRegression(RegressorMixin, KNormEstimator, BaseEstima
         if self.schema is not None:
             if self.x_bounds is not None:
                 raise InvalidArgument("Give `x_bounds` or `schema`, not both: each declares the columns of X.")
-            target = number_target(check_target(self, y), check_schema(self.schema), interval)
+            target = number_target(check_target(self, X, y), check_schema(self.schema), interval)
             return self._stage_frame(X, target, labels=False), (target.column.lower, target.column.upper)
         if not isinstance(self.x_bounds, Box):
             raise InvalidType(

@@ -12,6 +12,9 @@ import numpy as np
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import gram_of_arrays
 from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
+from discreet.tables.given_cells import array_of, is_frame, matrix_of_numbers, numbers_of, refuse_matrix_class, unmasked
+from discreet.tables.pairing import check_pairing
+from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +146,7 @@ def check_rows(
     InvalidData
         If the shapes do not fit, or a cell cannot be a number; never quotes one.
     """
-    column = check_target(estimator, y)
+    column = check_target(estimator, X, y)
     staged, matrix = _staged(estimator, X, may_be_empty=may_be_empty)
     target = numbers_of(column) if read_target is None else read_target(column)
     if target.shape[0] != matrix.shape[0]:
@@ -169,34 +172,46 @@ def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool) -> tuple[Any, An
 
 
 def _staged(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = False) -> tuple[Any, Any]:
-    from sklearn.utils.validation import validate_data
-
-    X = _with_shape(X, "X", dimensions=(2,), accept_sparse=accept_sparse)
     staged = copy.copy(estimator)
     staged.__dict__.pop("feature_names_in_", None)
-    matrix = _quietly(
-        lambda: validate_data(
-            staged,
-            X,
-            dtype=_numeric_dtype(X),
+    return staged, _matrix_of(staged, X, reset=True, least_rows=0 if may_be_empty else 1, accept_sparse=accept_sparse)
+
+
+def _matrix_of(estimator: Any, X: Any, *, reset: bool, least_rows: int, accept_sparse: bool) -> Any:
+    """Return the features as an array of real numbers or as summed rows; the estimator sees their number and names."""
+    import scipy.sparse
+    from sklearn.utils.validation import check_array, validate_data
+
+    X = _with_shape(X, "X", dimensions=(2,), accept_sparse=accept_sparse)
+    if accept_sparse and is_sparse_frame(X):
+        matrix = summed_rows(X.sparse.to_coo())
+    else:
+        matrix = summed_rows(X) if scipy.sparse.issparse(X) else matrix_of_numbers(X)
+
+    def checked() -> Any:
+        validate_data(estimator, X if is_frame(X) else matrix, reset=reset, skip_check_array=True)
+        return check_array(
+            matrix,
+            dtype=None,
             accept_sparse=accept_sparse,
             ensure_all_finite=False,
-            ensure_min_samples=0 if may_be_empty else 1,
-        ),
-        "X",
-    )
-    return staged, matrix
+            ensure_min_samples=least_rows,
+            estimator=estimator,
+            input_name="X",
+        )
+
+    return _quietly(checked)
 
 
-def check_target(estimator: Any, y: Any, *, stacklevel: int = 4) -> Any:
-    """Return a target of one dimension, an array or a frame's column, whose cells nobody has looked at.
+def check_target(estimator: Any, X: Any, y: Any, *, stacklevel: int = 4) -> Any:
+    """Return the target of `X`, of one dimension: an array or a frame's column whose cells nobody has looked at.
 
-    A warning is given at `stacklevel`, as `warnings.warn` counts.
+    Masked cells are missing ones. A warning is given at `stacklevel`, as `warnings.warn` counts.
 
     Raises
     ------
     InvalidArgument, InvalidData
-        If it is absent or has several columns.
+        If it is absent, has several columns, or other labels than `X`.
     """
     from sklearn.exceptions import DataConversionWarning
 
@@ -204,29 +219,33 @@ def check_target(estimator: Any, y: Any, *, stacklevel: int = 4) -> Any:
         raise InvalidArgument(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one number a row."
         )
-    y = _with_shape(y, "y", dimensions=(1, 2))
-    if len(y.shape) == 1:
-        return y
-    if y.shape[1] != 1:
-        raise InvalidData("`y` should be a 1d array with one number a row. Fit one model a target.")
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,).",
-        DataConversionWarning,
-        stacklevel=stacklevel,
-    )
-    return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
+    check_pairing(X, y)
+    target = target_of(y)
+    if len(getattr(y, "shape", ())) == 2:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,).",
+            DataConversionWarning,
+            stacklevel=stacklevel,
+        )
+    return target
 
 
-def numbers_of(y: Any) -> NDArray[Any]:
-    """Return a one-dimensional target of numbers; never quotes a cell.
+def target_of(y: Any) -> Any:
+    """Return a target as an array or a frame's column, also where it has the form of a column.
 
     Raises
     ------
     InvalidData
-        If a cell is not a number.
+        If it has several columns.
     """
-    array: NDArray[Any] = _quietly(lambda: _as_numbers(y), "y")
-    return array
+    y = _with_shape(y, "y", dimensions=(1, 2))
+    if len(y.shape) == 1:
+        return unmasked(y)
+    if y.shape[1] != 1:
+        raise InvalidData("`y` should be a 1d array with one number a row. Fit one model a target.")
+    if hasattr(y, "iloc"):
+        return y.iloc[:, 0]
+    return y.column(0) if hasattr(y, "column_names") else unmasked(y[:, 0])
 
 
 UNEQUAL = "`X` and `y` have inconsistent numbers of samples. Give one `y` a row of `X`."
@@ -245,9 +264,6 @@ def check_new_matrix(estimator: Any, X: Any) -> Any:
     import scipy.sparse
 
     matrix = _new_rows(estimator, X, accept_sparse=True)
-    if scipy.sparse.issparse(matrix):
-        matrix = scipy.sparse.csr_array(matrix)
-        matrix.sum_duplicates()
     if not np.isfinite(matrix.data if scipy.sparse.issparse(matrix) else matrix).all():
         raise InvalidData(_LACKING)
     return matrix
@@ -258,37 +274,17 @@ _LACKING = "`X` has missing cells (NaN or inf); a prediction needs a number in e
 
 def _new_rows(estimator: Any, X: Any, *, accept_sparse: bool = False) -> Any:
     """Return float64 rows of the columns of the fit, whatever stands in them."""
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(estimator)
-    X = _with_shape(X, "X", dimensions=(2,), accept_sparse=accept_sparse)
-    return _quietly(
-        lambda: validate_data(
-            estimator,
-            X,
-            reset=False,
-            dtype=_numeric_dtype(X),
-            accept_sparse=accept_sparse,
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-        ).astype(np.float64, copy=False),
-        "X",
-    )
+    matrix = _matrix_of(estimator, X, reset=False, least_rows=0, accept_sparse=accept_sparse)
+    return matrix.astype(np.float64, copy=False)
 
 
 def column_names(estimator: Any, n_columns: int) -> tuple[str, ...]:
     """Return the names a frame gave, or x0, x1, ... for an array."""
     names = getattr(estimator, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(n_columns)) if names is None else tuple(map(str, names))
-
-
-def _numeric_dtype(values: Any) -> Any:
-    """Keep numeric arrays as they are, whatever their width; convert the rest to float64."""
-    import scipy.sparse
-
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    kept = isinstance(values, np.ndarray) or scipy.sparse.issparse(values)
-    return None if kept and kind in "fiub" else np.float64
 
 
 def _with_shape(values: Any, name: str, *, dimensions: tuple[int, ...], accept_sparse: bool = False) -> Any:
@@ -300,8 +296,9 @@ def _with_shape(values: Any, name: str, *, dimensions: tuple[int, ...], accept_s
             f"Sparse data was passed for `{name}` ({type(values).__name__}), but a dense array is required. "
             "Use .toarray() if it fits into memory."
         )
+    refuse_matrix_class(values, name)
     if not hasattr(values, "shape") or not isinstance(values.shape, tuple):
-        values = _quietly(lambda: _array_of(values), name)
+        values = array_of(values, name)
     if len(values.shape) in dimensions:
         return values
     found = f"{len(values.shape)}D array" if values.shape else "scalar array"
@@ -313,44 +310,18 @@ def _with_shape(values: Any, name: str, *, dimensions: tuple[int, ...], accept_s
     raise InvalidData(f"`y` should be a 1d array, got a {found} instead. Give one number a row.")
 
 
-def _array_of(values: Any) -> NDArray[Any]:
-    array = np.asarray(values)
-    # numpy would make the text "nan" of a missing label among texts.
-    return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
-
-
-def _as_numbers(values: Any) -> np.ndarray:
-    array: np.ndarray = values if isinstance(values, np.ndarray) else np.asarray(values)
-    if array.dtype.kind in "fiub":
-        return array
-    if array.dtype.kind == "c":
-        raise _Complex
-    if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
-        try:
-            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
-        except TypeError:
-            pass
-    return array.astype(np.float64)
-
-
-class _Complex(Exception):  # noqa: N818
-    """Raised inside to tell complex numbers from texts."""
-
-
-def _quietly(convert: Any, name: str) -> Any:
-    """Run a conversion whose own errors may quote a cell; raise ours, outside its except block."""
-    message = None
-    kind: type[Exception] = InvalidData
+def _quietly(check: Callable[[], Any]) -> Any:
+    """Run a check of scikit-learn whose own errors may quote a cell; raise ours, outside its except block."""
+    message = "`X` cannot be read as a table of numbers. Give an array of numbers, one row a record."
     try:
-        return convert()
-    except _Complex:
-        message = f"Complex data not supported in `{name}`. Give real numbers."
+        return check()
     except (TypeError, ValueError) as error:
-        message, kind = _translated(str(error), type(error), name)
-    raise kind(message)
+        # What scikit-learn says about shapes and names alone is passed on.
+        if str(error).startswith(_SAFE_BEGINNINGS):
+            message = str(error)
+    raise InvalidData(message)
 
 
-# What scikit-learn says about shapes and names alone is passed on; anything else might quote a cell.
 _SAFE_BEGINNINGS = (
     "Found array with",
     "The feature names should match",
@@ -358,16 +329,3 @@ _SAFE_BEGINNINGS = (
     "X has",
     "Feature names must be",
 )
-
-
-def _translated(text: str, kind: type[Exception], name: str) -> tuple[str, type[Exception]]:
-    if text.startswith("Complex data"):
-        return f"Complex data not supported in `{name}`. Give real numbers.", InvalidData
-    if text.startswith(_SAFE_BEGINNINGS):
-        return text, InvalidData
-    if issubclass(kind, TypeError):
-        return f"Each cell of the `{name}` argument must be a string of digits or a real number.", InvalidType
-    return (
-        f"`{name}` has a cell that is not a number. Declare categories in a schema, or encode them first.",
-        InvalidData,
-    )

@@ -145,7 +145,7 @@ def _object_classes(cells: list[Any], name: str, *, several: bool) -> NDArray[An
     unlike = f"The labels of `{name}` cannot be told apart or sorted. Declare them with `classes`."
     try:
         found = {cell for cell in set(cells) if not _is_missing(cell)}
-    except TypeError:
+    except Exception:  # noqa: BLE001  (labels of any kind, which raise what they like)
         found = None
     if found is None:
         raise InvalidData(unlike)
@@ -156,7 +156,7 @@ def _object_classes(cells: list[Any], name: str, *, several: bool) -> NDArray[An
         )
     _check_number(len(found), name, several=several)
     ordered = None
-    with suppress(TypeError):  # texts and numbers have no order
+    with suppress(Exception):  # texts and numbers have no order
         ordered = sorted(found)
     if ordered is None:
         raise InvalidData(unlike)

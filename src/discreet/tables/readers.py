@@ -107,8 +107,10 @@ def _open(source: Any, schema: Schema, readers: list[ColumnReader], names: Seque
         return open_file(Path(source), schema, readers)
     if isinstance(source, np.ndarray):
         from discreet.tables.frames import array_table
+        from discreet.tables.given_cells import refuse_matrix_class, unmasked
 
-        return array_table(source, list(schema.columns) if names is None else list(names), readers)
+        refuse_matrix_class(source, "data")
+        return array_table(unmasked(source), list(schema.columns) if names is None else list(names), readers)
     return _open_memory(source, readers)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.arrays import UNEQUAL
+from discreet.tables.sparse_rows import summed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -231,15 +232,15 @@ def _read_npz(path: str | os.PathLike[str]) -> SparseTable:
         names = set(arrays.files)
         y = np.ravel(arrays["y"]) if "y" in names else None
         if "format" in names:
-            matrix = scipy.sparse.csr_array(scipy.sparse.load_npz(path))
+            matrix = scipy.sparse.load_npz(path)
         elif names >= _COMPRESSED_ROWS:
             shape = tuple(int(size) for size in arrays["shape"])
             matrix = scipy.sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
         else:
             matrix = arrays["X"]
     if scipy.sparse.issparse(matrix):
-        # Products with column numbers outside would read foreign memory.
-        matrix.check_format(full_check=True)
+        # Before a conversion or a product follows column numbers outside, into foreign memory.
+        matrix = summed_rows(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise ValueError
     return SparseTable(matrix, y)
