@@ -50,7 +50,7 @@ class SettledBlock:
         self.dropped: NDArray[np.bool_] | None = None
         for name, column in columns.items():
             values = block.columns[name]
-            missing = _missing(values)
+            missing = _missing(values, column)
             if missing is None:
                 self._cells[name] = values
                 continue
@@ -93,9 +93,9 @@ class SettledBlock:
             out[~self.hit(feature)] = 0.0
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_] | None:
+def _missing(values: NDArray[Any], column: Column) -> NDArray[np.bool_] | None:
     """Return where cells are missing, or None where no cell is."""
-    if values.dtype.kind == "i":
+    if isinstance(column, Category):  # positions of levels; a number may well be -1
         gone = values < 0
     else:
         # One BLAS pass tells that all is finite; a square that overflows only costs the second look.
