@@ -75,7 +75,7 @@ def test_dst_10_the_order_of_files_decides_nothing(tmp_path):
 
 @pytest.mark.parametrize("change", ["delete", "replace", "add"])
 def test_a_record_of_one_part_moves_no_record_of_another(tmp_path, change):
-    """Deleting, adding or replacing a record of a part does so to one row of all, also where its column's type turns."""
+    """Deleting, adding or replacing a record of a part does so to one row, also where its column's type turns."""
     parquet_parts(tmp_path / "t")
     rows = rows_of(tmp_path / "t", DESIGN)
     part = {name: list(values) for name, values in PARTS[1].items()}
@@ -277,7 +277,7 @@ def test_a_data_set_that_was_filtered_is_read_by_its_one_schema(tmp_path):
 @pytest.mark.parametrize("name", ["a.csv", "a.json"])
 def test_a_data_set_of_texts_is_refused_for_its_types_are_guessed(tmp_path, name):
     """Arrow would read 01 as 1 or not, as other cells have it: the schema decides instead."""
-    write(tmp_path / name, 'x\n01\n' if name.endswith("csv") else '{"x": 1}\n')
+    write(tmp_path / name, "x\n01\n" if name.endswith("csv") else '{"x": 1}\n')
     dataset = ds.dataset(tmp_path, format=name[2:])
     schema = Schema({"x": Category(["01", "1"])})
     for source in (dataset, dataset.filter(ds.field("x") == 1)):
@@ -361,7 +361,9 @@ def test_arrow_files_are_read_and_damaged_ones_refused(tmp_path):
     with pytest.raises(InvalidData, match=r"c\.arrow") as caught:
         open_table(tmp_path / "c.arrow", SCHEMA)
     assert_silent(caught.value, "secret")
-    texts = pa.StringArray.from_buffers(2, pa.py_buffer(np.array([0, 999, 3], np.int32).tobytes()), pa.py_buffer(b"abc"))
+    texts = pa.StringArray.from_buffers(
+        2, pa.py_buffer(np.array([0, 999, 3], np.int32).tobytes()), pa.py_buffer(b"abc")
+    )
     bad = pa.table({"age": [1.0, 1.0], "kind": texts, "y": [1.0, 1.0]})
     with pa.ipc.new_file(str(tmp_path / "d.arrow"), bad.schema) as file:
         file.write_table(bad)

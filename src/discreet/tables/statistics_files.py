@@ -106,7 +106,9 @@ def _read(path: Path, **how: Any) -> tuple[Mapping[str, Any], Any]:
     read: Callable[..., Any] = getattr(library, _FUNCTIONS[ending])
     found = None
     # What the library says may quote a cell.
-    with suppress(library.ReadstatError, library.PyreadstatError, OSError, ValueError, TypeError, ArithmeticError, LookupError):
+    with suppress(
+        library.ReadstatError, library.PyreadstatError, OSError, ValueError, TypeError, ArithmeticError, LookupError
+    ):
         # Dates as the numbers that are stored: the library's own conversion raises on some of them.
         found = read(path, output_format="dict", disable_datetime_conversion=True, **how)
     if found is None:
