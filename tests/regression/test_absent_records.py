@@ -16,6 +16,12 @@ from discreet.regression.declared import bounded_table, label_layout
 from discreet.regression.descents import against_the_rest
 from discreet.regression.models import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.regression.weights import Weights, weighted_rows
+from discreet.sampling.gradient_losses import LogCoshLoss
+from discreet.sampling.gradient_rows import GradientSum
+from discreet.sampling.model_rows import LayoutRows, TableBlocks
+from discreet.sampling.numeric_rows import NumericTable
+from discreet.sampling.quantile_regression import GridSums, QuantileRegressionTarget
+from discreet.sampling.second_moments import UnitGrid
 from discreet.tables.blocks import RecordBlock
 from discreet.tables.columns import Category, Number
 from discreet.tables.design import Design
@@ -169,3 +175,54 @@ def test_multi_class_labels_without_an_intercept_under_drop():
             found.append(model.fit(frame[["x", "z"]], frame["rank"], ledger=ledger).coef_)
     assert np.array_equal(found[0], found[2])
     assert np.array_equal(found[1], found[3])
+
+
+def test_gradients_of_drawn_coefficients_leave_out_dropped_records_alone():
+    """K-norm gradients: the sum over the kept records, one by one, whatever else codes to 0."""
+    frame = people(300)
+    frame.loc[::5, "x"] = np.nan
+    design = Design.for_formula("number ~ x + z - 1", schema_of("drop", number=Number(-2, 2)))
+    table = open_table(frame, design.schema, design.columns_needed)
+    rows = LayoutRows(layout=design.layout, labels=False).read(TableBlocks(table, design, len(frame)))
+    loss, theta = LogCoshLoss(clip=0.5), np.array([[0.25, -0.75]])
+    kept = frame[frame["x"].notna()]
+    assert (kept[["x", "z", "number"]] == 0).all(axis=1).any()
+    looped = np.zeros(2)
+    for record in kept.itertuples():
+        x = np.array([record.x, record.z / 2])
+        looped += loss.derivatives(np.array([[theta[0] @ x]]), np.array([record.number / 2]))[0, 0] * x
+    np.testing.assert_allclose(GradientSum(rows, loss, 0.0)(theta)[0], looped, atol=1e-3)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_quantile_regressions_leave_out_dropped_records_alone(intercept):
+    """At every point of the grid: the sum over the kept records at or below the plane, and over all kept ones."""
+    frame = people(60)
+    frame.loc[::5, "x"] = np.nan
+    text = "number ~ x" + ("" if intercept else " - 1")
+    design = Design.for_formula(text, schema_of("drop", number=Number(-2, 2)))
+    table = open_table(frame, design.schema, design.columns_needed)
+    reader = LayoutRows(layout=design.layout, labels=False)
+    target = QuantileRegressionTarget(reader=reader, q="1/2", per_side=5, adjacency=dp.Replace())
+    sums = GridSums(target, target.prepare(TableBlocks(table, design, len(frame)))).sums
+    grid = np.linspace(-1, 1, 5)
+    points = [(c, x) for x in grid for c in grid] if intercept else [(x,) for x in grid]
+    for found, point in zip(sums.T, points, strict=True):
+        looped = np.zeros(len(point))
+        for record in frame[frame["x"].notna()].itertuples():
+            x = np.array([1.0, record.x] if intercept else [record.x])
+            looped += x * (record.number / 2 <= x @ np.array(point))
+        np.testing.assert_array_equal(found / K, looped)
+
+
+def test_a_quantile_counts_every_kept_value_and_no_dropped_one():
+    """Zeros, the ends of the range and values far outside are values; what is missing is not among them."""
+    values = [0.0, -0.0, np.nan, 1e308, -1e308, 5e-324, np.inf, -np.inf, 1.0, None]
+    schema = Schema({"x": Number(-1, 1, missing="drop"), "y": Number(0, 1)}, adjacency=dp.Replace())
+    matrix = NumericTable.of(pd.DataFrame({"x": values, "y": 0.0}), schema).private_matrix()
+    dropped = [value is None or not math.isfinite(value) for value in values]
+    assert np.isnan(matrix[:, 0]).tolist() == np.isnan(matrix[:, 1]).tolist() == dropped
+    rows = UnitGrid(2, row_norm=1.0).encode(matrix)
+    assert (rows[:, 0] != 0).tolist() == [
+        value is not None and abs(value) >= 1 and math.isfinite(value) for value in values
+    ]

@@ -3,7 +3,9 @@
 import datetime as dt
 import gzip
 import itertools
+import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,10 +19,10 @@ import discreet as dp
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.coins import Coins
 from discreet.regression.models import LinearRegression
-from discreet.tables.columns import Category, Date, Flag, Number
+from discreet.tables.columns import Category, Date, Flag, Number, Reading
 from discreet.tables.design import Design
 from discreet.tables.drafts import draft_schema
-from discreet.tables.inspection import count_cells
+from discreet.tables.inspection import _CountingReader, count_cells
 from discreet.tables.readers import open_table
 from discreet.tables.schema import Schema
 from tables.tabular import assert_silent, gram_of, parquet, rows_of, write
@@ -414,3 +416,18 @@ def test_a_flag_of_parts_is_read_by_each_parts_type(tmp_path):
         parquet(tmp_path / f"{place}.parquet", f=values)
     found = cells_of(tmp_path, Schema({"f": Flag(missing="drop", labels={"no": 0})}))
     assert str(found["f"]) == "[1.0, nan, 1.0, 0.0, 1.0, 0.0]"
+
+
+def test_the_example_of_the_page_on_sources_runs(capsys):
+    """What docs/sources.md shows is what happens."""
+    page = Path(__file__).parents[2] / "docs" / "sources.md"
+    (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    exec(compile(block, page.name, "exec"), {})  # noqa: S102  (our own page)
+    assert capsys.readouterr().out == "1000\n('age',)\n"
+
+
+def test_a_cell_that_is_read_by_two_ways_counts_once():
+    """The owner's look counts cells, not the steps of reading them."""
+    reader = _CountingReader("x", Number(0, 1), Reading())
+    reader._counted(reader.from_arrow, pa.array([1.0, None]), lambda cells: cells.null_count)
+    assert (reader.counts.n_cells, reader.counts.n_blank) == (2, 1)
