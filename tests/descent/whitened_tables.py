@@ -19,9 +19,9 @@ class Blocks:
         self.array = np.array(rows, dtype=float).reshape(-1, width).T
 
     def blocks(self, layout):
-        """Yield them."""
+        """Yield them; none is dropped."""
         if self.array.size:
-            yield self.array
+            yield self.array, None
 
 
 def small_layout(width, *, intercept, bits=4, target=(-1.0, 1.0)):

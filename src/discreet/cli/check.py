@@ -22,7 +22,9 @@ _LEGEND = (
 
 
 def check(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A file of records, or a folder of Parquet or CSV files.")
+    ],
     schema: options.SchemaOption = None,
     bounds: options.BoundsOption = None,
     levels: options.LevelsOption = None,

@@ -25,7 +25,9 @@ SQUARED, LOGISTIC = "squared", "logistic"
 def fit(
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="DATA", help="A CSV or Parquet file, or a release made by `discreet release`."),
+        typer.Argument(
+            metavar="DATA", help="A file of records, a folder of such files, or a release made by `discreet release`."
+        ),
     ] = None,
     formula: Annotated[str | None, typer.Argument(metavar="FORMULA", help='Such as "income ~ age + hours".')] = None,
     schema: options.SchemaOption = None,

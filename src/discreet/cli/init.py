@@ -11,7 +11,9 @@ from discreet.cli import declarations as options
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A file of records, or a folder of Parquet or CSV files.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the schema is written (TOML).")],
 ) -> None:
     """Draft a schema: column names and types, never values. Bounds and levels are yours to declare."""

@@ -17,7 +17,7 @@ def predict(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="A CSV or Parquet file with the formula's columns; svmlight or .npz for a sparse model.",
+            help="A file or folder with the formula's columns; svmlight or .npz for a sparse model.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the predictions are written (CSV).")],

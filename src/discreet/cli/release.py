@@ -11,7 +11,9 @@ from discreet.cli import declarations as options
 
 
 def release(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A file of records, or a folder of Parquet or CSV files.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the release is written (JSON).")],
     schema: options.SchemaOption = None,
     bounds: options.BoundsOption = None,

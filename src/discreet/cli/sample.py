@@ -39,7 +39,9 @@ class _Asked:
 
 
 def sample(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A file of records, or a folder of Parquet or CSV files.")
+    ],
     what: Annotated[str, typer.Argument(metavar="median|quantile|pca", help="What is drawn.")],
     columns: Annotated[
         list[str] | None,

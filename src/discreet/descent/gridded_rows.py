@@ -37,11 +37,16 @@ def rows_a_block(width: int, asked: int | None = None) -> int:
     return min(max(_BLOCK_CELLS // width, 256), MOST_BLOCK_ROWS)
 
 
+# The codes of some records, and which of these are dropped, bool of shape (n,), or None where none is. A dropped record
+# is a column of zeros, but a column of zeros may be a record: without an intercept, 0 is the code of a count of 0.
+CodedBlock = tuple["NDArray[np.float64]", "NDArray[np.bool_] | None"]
+
+
 class RowSource(Protocol):
     """Private rows that can be put on a grid, block after block."""
 
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield blocks of shape (layout.width, n); may raise what the data owner declared.
+    def blocks(self, layout: Layout) -> Iterator[CodedBlock]:
+        """Yield blocks of shape (layout.width, n), and which records are dropped; may raise what the owner declared.
 
         Whole numbers within the layout's entry bounds, one grid column a row of the block, the intercept first and the
         target last. A block may be overwritten when the next is asked for.
@@ -61,11 +66,14 @@ class GriddedRows:
         The rows, exact; 4 bytes a cell.
     private_gram : ndarray of int64, shape (layout.width, layout.width)
         Their exact Gram matrix, in squared grid units.
+    private_dropped : tuple of (ndarray of bool, shape (n,), or None)
+        Which records of a block contribute nothing, block by block; None where all contribute.
     """
 
     layout: Layout
     private_blocks: tuple[NDArray[np.float32], ...]
     private_gram: NDArray[np.int64]
+    private_dropped: tuple[NDArray[np.bool_] | None, ...]
 
 
 def gridded(source: RowSource, layout: Layout, *, block_rows: int | None = None) -> GriddedRows:
@@ -94,11 +102,13 @@ def gridded(source: RowSource, layout: Layout, *, block_rows: int | None = None)
     assert max(layout.entry_bounds) <= _EXACT_SINGLE  # noqa: S101  (a grid has at most 21 bits)
     total = GramSum(layout)
     kept: list[NDArray[np.float32]] = []
-    for block in source.blocks(layout):
+    absent: list[NDArray[np.bool_] | None] = []
+    for block, dropped in source.blocks(layout):
         total.add(block)
         starts = range(0, block.shape[1], size)
         kept += [np.array(block[:, start : start + size], dtype=np.float32, order="C") for start in starts]
-    return GriddedRows(layout, tuple(kept), total.gram)
+        absent += [None if dropped is None else dropped[start : start + size] for start in starts]
+    return GriddedRows(layout, tuple(kept), total.gram, tuple(absent))
 
 
 class ArraySource:
@@ -116,8 +126,8 @@ class ArraySource:
         self._rows = rows
         self._block_rows = block_rows
 
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield the rows (1, X, y).
+    def blocks(self, layout: Layout) -> Iterator[CodedBlock]:
+        """Yield the rows (1, X, y), of which none is dropped.
 
         Raises
         ------
@@ -135,7 +145,7 @@ class ArraySource:
             block = scratch[:, : min(size, n_rows - start)]
             if not self._encode(start, block[int(layout.intercept) :], constants):
                 self._rows.private_gram(layout)  # raises, and names the column
-            yield block
+            yield block, None
 
     def _encode(self, start: int, cells: NDArray[np.float64], constants: list[float | NDArray[np.float64]]) -> bool:
         """Put the codes of some rows into `cells`, shape (n_columns + 1, n); return whether every cell was finite."""
@@ -179,8 +189,8 @@ class TableSource:
         self._design = design
         self._may_be_empty = may_be_empty
 
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield the records; a dropped one is a column of zeros.
+    def blocks(self, layout: Layout) -> Iterator[CodedBlock]:
+        """Yield the records, and which are dropped.
 
         Raises
         ------
@@ -192,7 +202,7 @@ class TableSource:
         private_size = 0
         for block in self._table.blocks():
             private_size += block.n_rows
-            yield self._design.encode(block)
+            yield self._design.encode_kept(block)
         if private_size == 0 and not self._may_be_empty:
             raise InvalidData(
                 "The table has no rows, and under Replace() their number is public. "

@@ -330,7 +330,8 @@ def release_moments(
     Parameters
     ----------
     data : path, data frame, Arrow table
-        The private rows: a CSV or Parquet file, a pandas or polars frame, an Arrow table.
+        The private rows: a file, a folder or list of files, a pandas or polars frame, an Arrow table; see
+        docs/sources.md.
     schema : Schema
         The public facts about the columns.
     terms : str or None

@@ -17,7 +17,6 @@ from discreet.descent.one_model_a_class import PrivateTable, plan_models
 from discreet.descent.perturbed_models import PerturbedLogisticRegression
 from discreet.descent.whitening import feature_norm_squared
 from discreet.regression.declared import BoundedRows, NormedRows
-from discreet.regression.descents import present
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +124,8 @@ class CodedTable:
         with one_thread():
             rows = gridded(bounded.private_source, read)
         first = int(layout.intercept)
-        blocks = [block[:, present(block, layout)] if bounded.may_drop else block for block in rows.private_blocks]
+        pairs = zip(rows.private_blocks, rows.private_dropped, strict=True)
+        blocks = [block if dropped is None else block[:, ~dropped] for block, dropped in pairs]
         codes = np.concatenate([np.empty((layout.width, 0), np.float32), *blocks], axis=1)
         matrix = np.ascontiguousarray(codes[first:-1].T, dtype=np.float64) / 2.0**layout.bits
         targets, limits = self._targets(codes[-1].astype(np.float64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,6 @@ from discreet.regression.weights import WeightedPlan, gram_block, weighted_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from discreet.descent.gridded_rows import RowSource
     from discreet.descent.preconditioned import PreconditionedPlan
@@ -83,8 +81,7 @@ class DescentsPlan:
         """Return one fit a model; total."""
         layout = self.one.layout
         if self.n_models == 1:
-            rows = GriddedRows(layout, statistic.private_blocks, statistic.private_gram)
-            return (self.one.draw(rows, coins),)
+            return (self.one.draw(replace(statistic, layout=layout), coins),)
         places = range(1, self.n_models + 1)
         return tuple(self.one.draw(against_the_rest(statistic, layout, place), coins) for place in places)
 
@@ -97,18 +94,14 @@ def against_the_rest(rows: GriddedRows, layout: Layout, place: int) -> GriddedRo
     coding, read, last = layout.codings[-1], rows.layout.codings[-1], layout.width - 1
     code = float(read.encode([float(place)])[0])
     blocks, total = [], GramSum(layout)
-    for private_block in rows.private_blocks:
+    for private_block, dropped in zip(rows.private_blocks, rows.private_dropped, strict=True):
         block = private_block.copy()
-        labels = np.where(private_block[last] == code, np.float32(coding.highest), np.float32(coding.lowest))
-        block[last] = np.where(present(private_block, layout), labels, np.float32(0))
+        block[last] = np.where(private_block[last] == code, np.float32(coding.highest), np.float32(coding.lowest))
+        if dropped is not None:
+            block[last, dropped] = 0.0
         total.add(gram_block(block, layout))
         blocks.append(block)
-    return GriddedRows(layout, tuple(blocks), total.gram)
-
-
-def present(private_block: NDArray[np.float32], layout: Layout) -> NDArray[np.bool_]:
-    """Return which records of a block contribute: a dropped one is a column of zeros."""
-    return np.asarray(private_block[0 if layout.intercept else layout.width - 1] != 0)
+    return GriddedRows(layout, tuple(blocks), total.gram, rows.private_dropped)
 
 
 def descent_settings(

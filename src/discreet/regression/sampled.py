@@ -52,7 +52,7 @@ class SampledRows(CodedRows):
     def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
         """Yield the rows; may raise what the data owner declared."""
         del layout  # differs from the one on which rows are read in the name of its target's ends alone
-        yield from self._rows.private_source.blocks(self._rows.read_layout)
+        yield from (block for block, _ in self._rows.private_source.blocks(self._rows.read_layout))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -125,8 +125,9 @@ def weighted_rows(source: RowSource, layout: Layout, weights: Weights) -> Gridde
     Proof: docs/proofs/front_door.md
     """
     total, kept, size = GramSum(layout), [], rows_a_block(layout.width)
+    absent: list[NDArray[np.bool_] | None] = []
     start = 0
-    for block in source.blocks(layout):
+    for block, dropped in source.blocks(layout):
         stop = start + block.shape[1]
         of_rows = np.ones(block.shape[1])
         if weights.private_rows is not None:
@@ -137,11 +138,13 @@ def weighted_rows(source: RowSource, layout: Layout, weights: Weights) -> Gridde
             of_rows = of_rows * _of_labels(block[-1], layout, weights.of_classes)
         stacked = np.concatenate([block, np.floor(of_rows[None, :] / _STEP) * _STEP]).astype(np.float32)
         total.add(gram_block(stacked, layout))
-        kept += [np.ascontiguousarray(stacked[:, first : first + size]) for first in range(0, block.shape[1], size)]
+        firsts = range(0, block.shape[1], size)
+        kept += [np.ascontiguousarray(stacked[:, first : first + size]) for first in firsts]
+        absent += [None if dropped is None else dropped[first : first + size] for first in firsts]
         start = stop
     if weights.private_rows is not None and start != weights.private_rows.size:
         raise InvalidData(UNEQUAL.replace("`y`", "`sample_weight`"))
-    return GriddedRows(layout, tuple(kept), total.gram)
+    return GriddedRows(layout, tuple(kept), total.gram, tuple(absent))
 
 
 def _of_labels(codes: NDArray[np.float64], layout: Layout, of_classes: NDArray[np.float64]) -> NDArray[np.float64]:

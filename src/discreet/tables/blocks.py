@@ -28,11 +28,14 @@ class RecordBlock:
         with -1 for missing.  Numbers may also hold infinities, which count as missing.
     troubles : mapping of str to str
         For a column with missing cells whose policy is "error", what kind of trouble there is; never a cell.
+    where : str or None
+        The file of several that the records stand in, for messages.
     """
 
     n_rows: int
     columns: Mapping[str, NDArray]  # type: ignore[type-arg]
     troubles: Mapping[str, str] = field(default_factory=dict)
+    where: str | None = None
 
 
 class Table(ABC):

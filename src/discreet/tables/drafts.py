@@ -10,8 +10,8 @@ import pyarrow as pa
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.columns import Reading
 from discreet.tables.headers import check_names
-from discreet.tables.readers import CSV_ENDINGS, PARQUET_ENDINGS
 from discreet.tables.schema_file import toml_key
+from discreet.tables.sources import kind_of_file, parts_of
 from discreet.tables.text_files import read_header
 
 _HEAD = """\
@@ -27,6 +27,7 @@ _DATE = 'kind = "date"\n# lower = "2000-01-01"\n# upper =\n'
 _CATEGORY = 'kind = "category"\nlevels = []\n'
 _FLAG = 'kind = "flag"\n'
 _UNKNOWN = 'kind = ""\n'
+_NULL = ""
 
 
 def draft_schema(path: str | Path) -> str:
@@ -35,7 +36,7 @@ def draft_schema(path: str | Path) -> str:
     Parameters
     ----------
     path : path
-        A CSV file, of which only the first line is read, or a Parquet file, of which only the types are.
+        A file or a folder of files. Of texts and sheets only the header is read, of others only names and types.
 
     Returns
     -------
@@ -47,34 +48,54 @@ def draft_schema(path: str | Path) -> str:
     InvalidData
         If the file has no header, or one that looks like data.
     """
-    file = Path(path)
-    ending = file.name.lower()
-    if ending.endswith(PARQUET_ENDINGS):
-        kinds = _parquet_kinds(file)
-    elif ending.endswith(CSV_ENDINGS):
+    place = Path(path)
+    kinds: dict[str, str] = {}
+    for file in parts_of(place) if place.is_dir() else [place]:
+        for name, kind in _kinds_of(file).items():
+            # Of a column that is all null in a file its type says nothing; where files differ, only a person knows.
+            known = kinds.get(name, kind)
+            kinds[name] = known if kind in {known, _NULL} else kind if known == _NULL else _UNKNOWN
+    texts = {name: _UNKNOWN if kind == _NULL else kind for name, kind in kinds.items()}
+    return _HEAD + "".join(f"\n[columns.{toml_key(name)}]\n{kind}" for name, kind in texts.items())
+
+
+def _kinds_of(file: Path) -> dict[str, str]:
+    kind = kind_of_file(file)
+    if kind == "text":
         names = read_header(file, Reading()).names
         check_names(names, [], file.name, delimiter=",", strict=True)
-        kinds = dict.fromkeys(names, _UNKNOWN)
-    else:
+        return dict.fromkeys(names, _UNKNOWN)
+    if kind == "spreadsheet":
+        from discreet.tables.spreadsheets import header_of
+
+        names = header_of(file)
+        check_names(names, [], file.name, strict=True)
+        return dict.fromkeys(names, _UNKNOWN)
+    if kind == "statistics":
+        from discreet.tables.statistics_files import columns_of
+
+        return {name: _kind(found) for name, found in columns_of(file).items()}
+    if kind is None:
         raise InvalidArgument(f"Cannot tell what kind of file {file.name} is. Its name must end in .csv or .parquet.")
-    return _HEAD + "".join(f"\n[columns.{toml_key(name)}]\n{kind}" for name, kind in kinds.items())
-
-
-def _parquet_kinds(file: Path) -> dict[str, str]:
-    import pyarrow.parquet as pq
-
-    schema = None
-    with suppress(pa.ArrowException, OSError):
-        schema = pq.read_schema(file)
-    if schema is None:
-        raise InvalidData(
-            f"{file.name} cannot be read as Parquet: it is no Parquet file, or it is damaged. Write it anew."
-        )
+    schema = _arrow_schema(file, kind)
     check_names(schema.names, [], file.name)
     return {field.name: _kind(field.type) for field in schema}
 
 
+def _arrow_schema(file: Path, kind: str) -> pa.Schema:
+    import pyarrow.parquet as pq
+
+    schema = None
+    with suppress(pa.ArrowException, OSError):
+        schema = pq.read_schema(file) if kind == "Parquet" else pa.ipc.open_file(pa.OSFile(str(file))).schema
+    if schema is None:
+        raise InvalidData(f"{file.name} cannot be read as {kind}: it is no such file, or it is damaged. Write it anew.")
+    return schema
+
+
 def _kind(found: pa.DataType) -> str:
+    if pa.types.is_null(found):
+        return _NULL
     if pa.types.is_boolean(found):
         return _FLAG
     if pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_decimal(found):

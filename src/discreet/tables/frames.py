@@ -149,6 +149,6 @@ def refuse(source: Any) -> InvalidType:
     """Return the error for a source of a type that is not read."""
     kind = f"{type(source).__module__.partition('.')[0]}.{type(source).__name__}"
     return InvalidType(
-        f"Cannot read records from {kind}. Give the path of a CSV or Parquet file, a two-dimensional NumPy array, "
-        "a pandas or polars data frame, or an Arrow table; a lazy frame is collected first."
+        f"Cannot read records from {kind}. Give the path of a file or folder, a list of files, a two-dimensional NumPy "
+        "array, a pandas or polars data frame, or an Arrow table; a lazy frame is collected first."
     )

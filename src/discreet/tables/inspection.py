@@ -14,9 +14,11 @@ from discreet.tables.cell_reader import kind_of_arrow, unicode_of
 from discreet.tables.cells import ColumnReader
 from discreet.tables.columns import Category, Number
 from discreet.tables.python_cells import TEXT
-from discreet.tables.readers import open_file
+from discreet.tables.sources import open_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from discreet.tables.columns import Column, Reading
@@ -50,19 +52,35 @@ class ColumnCounts:
 class _CountingReader(ColumnReader):
     """A reader that counts what it reads."""
 
-    __slots__ = ("counts", "declared")
+    __slots__ = ("_within", "counts", "declared")
 
     def __init__(self, name: str, column: Column, reading: Reading) -> None:
         super().__init__(name, column, reading)
         self.declared = column
         self.counts = ColumnCounts(name)
+        self._within = False  # one way of reading may go on by another, and a cell counts once
         if isinstance(column, Category):
             self.counts.unused = set(column.levels)
 
     def from_arrow(self, array: Any) -> tuple[NDArray[Any], str | None]:
         """Return the cells, counted."""
-        values, trouble = super().from_arrow(array)
-        self._count(values, _blanks(array))
+        return self._counted(super().from_arrow, array, _blanks)
+
+    def from_objects(self, objects: list[Any]) -> tuple[NDArray[Any], str | None]:
+        """Return the cells, counted."""
+        return self._counted(super().from_objects, objects, _blank_objects)
+
+    def _counted(
+        self, read: Callable[[Any], tuple[NDArray[Any], str | None]], cells: Any, blanks: Callable[[Any], NDArray[np.bool_]]
+    ) -> tuple[NDArray[Any], str | None]:
+        if self._within:
+            return read(cells)
+        self._within = True
+        try:
+            values, trouble = read(cells)
+        finally:
+            self._within = False
+        self._count(values, blanks(cells))
         return values, trouble
 
     def _count(self, values: NDArray[Any], blank: NDArray[np.bool_]) -> None:
@@ -93,13 +111,22 @@ def _blanks(array: Any) -> NDArray[np.bool_]:
     return np.asarray(blank.to_numpy(zero_copy_only=False))
 
 
+def _blank_objects(objects: list[Any]) -> NDArray[np.bool_]:
+    """Return which of some Python objects are None, NaN, or a text of blanks."""
+    blank = [
+        not cell.strip() if isinstance(cell, str) else cell is None or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124
+        for cell in objects
+    ]
+    return np.array(blank, dtype=np.bool_)
+
+
 def count_cells(path: str | Path, schema: Schema) -> list[ColumnCounts]:
-    """Return exact counts of the private cells of a CSV or Parquet file, column by column.
+    """Return exact counts of the private cells of a file, or of the files in a folder, column by column.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file or the folder.
     schema : Schema
         Its declarations.
 

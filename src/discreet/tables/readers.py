@@ -1,4 +1,4 @@
-"""One door to private tables, wherever they live: arrays, frames, Arrow, CSV and Parquet files."""
+"""One door to private tables, wherever they live: arrays, frames, Arrow, and files of many programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from discreet.errors import InvalidArgument
 from discreet.tables.blocks import Table
 from discreet.tables.formula import declared
+from discreet.tables.sources import is_list_of_paths, open_file, open_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "open_rows", "open_table"]
 
-CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
-PARQUET_ENDINGS = (".parquet", ".pq")
-
 
 def open_table(
     source: Any, schema: Schema, columns: Sequence[str] | None = None, *, names: Sequence[str] | None = None
@@ -30,10 +28,11 @@ def open_table(
 
     Parameters
     ----------
-    source : path, ndarray, data frame or Arrow data
-        A CSV file (.csv, .csv.gz; UTF-8, with a header), a Parquet file, a two-dimensional NumPy array, a pandas or
+    source : path, list of paths, ndarray, data frame or Arrow data
+        A file: text (.csv, .tsv, .txt, also .gz; with a header), Parquet, Arrow, Stata, SPSS, SAS or a spreadsheet.
+        A folder of Parquet files or of text files, or a list of files. A two-dimensional NumPy array, a pandas or
         polars data frame, an Arrow table, record batch, record batch reader or data set, or anything that exports
-        an Arrow stream.
+        an Arrow stream. See docs/sources.md.
     schema : Schema
         Public facts.
     columns : sequence of str, optional
@@ -105,6 +104,8 @@ def _readers(schema: Schema, columns: Sequence[str] | None) -> list[ColumnReader
 def _open(source: Any, schema: Schema, readers: list[ColumnReader], names: Sequence[str] | None) -> Table:
     if isinstance(source, (str, Path)):
         return open_file(Path(source), schema, readers)
+    if is_list_of_paths(source):
+        return open_list(source, schema, readers)
     if isinstance(source, np.ndarray):
         from discreet.tables.frames import array_table
         from discreet.tables.given_cells import refuse_matrix_class, unmasked
@@ -112,25 +113,6 @@ def _open(source: Any, schema: Schema, readers: list[ColumnReader], names: Seque
         refuse_matrix_class(source, "data")
         return array_table(unmasked(source), list(schema.columns) if names is None else list(names), readers)
     return _open_memory(source, readers)
-
-
-def open_file(path: Path, schema: Schema, readers: list[ColumnReader]) -> Table:
-    """Return the private records of a CSV or Parquet file, through readers of your own."""
-    ending = path.name.lower()
-    if not ending.endswith(CSV_ENDINGS + PARQUET_ENDINGS):
-        raise InvalidArgument(
-            f"Cannot tell what kind of file {path.name} is. Its name must end in {', '.join(CSV_ENDINGS[:2])} "
-            f"or {PARQUET_ENDINGS[0]}."
-        )
-    if not path.is_file():
-        raise InvalidArgument(f"There is no file {path.name} at the path that was given. Correct the path.")
-    if ending.endswith(PARQUET_ENDINGS):
-        from discreet.tables.arrow_tables import parquet_table
-
-        return parquet_table(path, schema, readers)
-    from discreet.tables.text_files import CsvTable
-
-    return CsvTable(path, readers, schema.reading)
 
 
 def _open_memory(source: Any, readers: list[ColumnReader]) -> Table:

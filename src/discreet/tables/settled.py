@@ -50,12 +50,12 @@ class SettledBlock:
         self.dropped: NDArray[np.bool_] | None = None
         for name, column in columns.items():
             values = block.columns[name]
-            missing = _missing(values)
+            missing = _missing(values, column)
             if missing is None:
                 self._cells[name] = values
                 continue
             if column.missing == "error":
-                raise InvalidData(_complaint(name, column, block.troubles.get(name)))
+                raise InvalidData(_complaint(name, column, block.troubles.get(name), block.where))
             if column.missing == "drop":
                 self.dropped = missing if self.dropped is None else self.dropped | missing
             self._cells[name] = np.where(missing, _stand_in(column), values)
@@ -93,9 +93,9 @@ class SettledBlock:
             out[~self.hit(feature)] = 0.0
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_] | None:
+def _missing(values: NDArray[Any], column: Column) -> NDArray[np.bool_] | None:
     """Return where cells are missing, or None where no cell is."""
-    if values.dtype.kind == "i":
+    if isinstance(column, Category):  # positions of levels; a number may well be -1
         gone = values < 0
     else:
         # One BLAS pass tells that all is finite; a square that overflows only costs the second look.
@@ -116,13 +116,14 @@ def _stand_in(column: Column) -> float | int:
     return column.lower if isinstance(column, Number) else 0.0
 
 
-def _complaint(name: str, column: Column, trouble: str | None) -> str:
+def _complaint(name: str, column: Column, trouble: str | None, where: str | None) -> str:
     found = trouble or "a cell is missing or not finite"
     if isinstance(column, Category):
         found = "a cell is missing or has an undeclared level"
     elif isinstance(column, Flag):
         found = f"{trouble or 'a cell is missing'} (a flag is 0, 1, true or false)"
+    place = "" if where is None else f" in {where}"
     return (
-        f'Column `{name}`: {found}, and its policy for missing cells is "error". '
+        f'Column `{name}`{place}: {found}, and its policy for missing cells is "error". '
         'Complete the column, or declare missing = "drop" or a public constant.'
     )
