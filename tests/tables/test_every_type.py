@@ -30,8 +30,8 @@ DECLARED = {
     "flag": Flag(labels={"2": 0, "a": 1}, missing="drop"),
     "date": Date("2000-01-01", "2030-12-31", format="%Y%m%d", missing="drop"),
 }
-DAY, NOON = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 10)  # noqa: DTZ001
-LATE = dt.datetime(2020, 1, 1, 23, 30, tzinfo=dt.timezone.utc)
+DAY, NOON = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 10)
+LATE = dt.datetime(2020, 1, 1, 23, 30, tzinfo=dt.UTC)
 ID = uuid.UUID(int=5)
 FAR = 2**62
 ALL, NUMBERS, NO_DATES, DATES = set(DECLARED), {"number", "flag", "category"}, {"number", "flag", "category"}, {"date"}
@@ -54,14 +54,14 @@ ARROW = [
     (pa.bool_(), [True, False, None], NUMBERS),
     (pa.decimal32(5, 2), [Decimal("1.50"), Decimal("2.00"), None, Decimal("-3.00")], NUMBERS),
     (pa.decimal64(9, 2), [Decimal("1.50"), Decimal("0.00"), None], NUMBERS),
-    (pa.decimal128(38, 3), [Decimal("1.500"), Decimal("9007199254740993"), None], NUMBERS),
+    (pa.decimal128(38, 3), [Decimal("1.500"), Decimal(9007199254740993), None], NUMBERS),
     (pa.decimal256(76, 0), [Decimal(10**75), Decimal(2), None], NUMBERS),
     (pa.decimal128(5, -2), [Decimal("1.2E+3"), None], NUMBERS),
     *[(kind, ["1", "a", " 2 ", "20200102", "", None, "1.5"], TEXTS) for kind in (pa.string(), pa.large_string())],
     (pa.string_view(), ["1", "a", " 2 ", "20200102", "", None, "a long text of more than twelve bytes"], TEXTS),
     (pa.date32(), [DAY, None, dt.date.max, dt.date.min], MOMENTS),
     (pa.date64(), [DAY, None, dt.date.max], MOMENTS),
-    *[(pa.timestamp(unit), [NOON, None, dt.datetime(2020, 1, 2)], MOMENTS) for unit in ("s", "ms", "us", "ns")],  # noqa: DTZ001
+    *[(pa.timestamp(unit), [NOON, None, dt.datetime(2020, 1, 2)], MOMENTS) for unit in ("s", "ms", "us", "ns")],
     (pa.timestamp("us"), [dt.datetime.max, dt.datetime.min], MOMENTS),
     (pa.timestamp("ms", "Asia/Tokyo"), [LATE.astimezone(dt.timezone(dt.timedelta(hours=9))), None], MOMENTS),
     (pa.timestamp("s", "+05:30"), [LATE.astimezone(dt.timezone(dt.timedelta(hours=5.5))), None], MOMENTS),
@@ -209,7 +209,7 @@ NUMPY = [
     (np.dtypes.StringDType(), ["1", "a", "20200102", " 2", ""], TEXTS),
     (np.dtypes.StringDType(na_object=np.nan), ["1", np.nan], TEXTS),
     (np.dtype(object), [1, "a", None, 1.5, DAY, NOON, True, "20200102"], ALL),
-    (np.dtype("M8[s]"), [NOON, dt.datetime(2020, 1, 2)], MOMENTS),  # noqa: DTZ001
+    (np.dtype("M8[s]"), [NOON, dt.datetime(2020, 1, 2)], MOMENTS),
     *[(np.dtype(kind), [1], set()) for kind in ("c8", "c16", "G", "m8[s]", "V4", "S3", [("a", "i4")])],
 ]
 
@@ -268,12 +268,12 @@ PANDAS = [
     (pd.ArrowDtype(pa.duration("s")), [dt.timedelta(1)], set()),
     *[(f"datetime64[{unit}]", [NOON, None], MOMENTS) for unit in ("s", "ms", "us", "ns")],
     (pd.DatetimeTZDtype("ns", "Asia/Tokyo"), [LATE.astimezone(TOKYO), None], MOMENTS),
-    (pd.DatetimeTZDtype("us", dt.timezone.utc), [LATE, None], MOMENTS),
+    (pd.DatetimeTZDtype("us", dt.UTC), [LATE, None], MOMENTS),
     ("category", ["a", None, "1", "2"], ALL),
     ("category", [1, None, 2], WHOLES),
     ("category", [1.5, None, 2.0], NUMBERS),
     ("category", ["a", 1, None, 2.0, DAY], ALL),
-    ("category", [dt.datetime(2020, 1, 2)], MOMENTS),  # noqa: DTZ001
+    ("category", [dt.datetime(2020, 1, 2)], MOMENTS),
     (pd.SparseDtype("float64", np.nan), [1.0, np.nan, 2.0], NUMBERS),
     (pd.SparseDtype("int64", 0), [1, 0, 2], WHOLES),
     ("timedelta64[ns]", [dt.timedelta(1)], set()),

@@ -37,7 +37,7 @@ COLUMNS = {
     "date": Date("2020-01-01", "2030-12-31", format="%Y%m%d", missing="drop"),
 }
 NAN, INF, BIG = float("nan"), float("inf"), 2**53 + 1
-DAY, NOON = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 10)  # noqa: DTZ001
+DAY, NOON = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 10)
 EAST, WEST = dt.timezone(dt.timedelta(hours=9)), dt.timezone(dt.timedelta(hours=-9))
 
 
@@ -375,7 +375,7 @@ def test_a_missing_token_of_a_date_is_a_date():
     for cells in (
         pa.array(["9999-12-31", "2019-12-23"]),
         pa.array([dt.date(9999, 12, 31), dt.date(2019, 12, 23)]),
-        pa.array([dt.datetime(9999, 12, 31), dt.datetime(2019, 12, 23)], pa.timestamp("s")),  # noqa: DTZ001
+        pa.array([dt.datetime(9999, 12, 31), dt.datetime(2019, 12, 23)], pa.timestamp("s")),
     ):
         assert np.array_equal(reader.from_arrow(cells)[0], [NAN, -9], equal_nan=True)
         assert np.array_equal(reader.from_objects(cells.to_pylist())[0], [NAN, -9], equal_nan=True)
@@ -474,11 +474,11 @@ def test_one_unit_is_one_in_whatever_it_is_written():
         [10**5000 + 1],
         [Fraction(1, 3)],
         [Fraction(1, 3) + Fraction(1, 10**30)],
-        [DAY, dt.datetime(2020, 1, 2), pd.Timestamp(DAY), np.datetime64(DAY), np.datetime64(DAY, "us"), "2020-01-02"],  # noqa: DTZ001
+        [DAY, dt.datetime(2020, 1, 2), pd.Timestamp(DAY), np.datetime64(DAY), np.datetime64(DAY, "us"), "2020-01-02"],
         [NOON, pd.Timestamp(NOON), np.datetime64(NOON, "ns"), "2020-01-02 10:00:00"],
         [NOON.replace(microsecond=500), np.datetime64(NOON, "us") + 500],
         [pd.Timestamp(NOON) + pd.Timedelta(1), np.datetime64(NOON, "ns") + 1],
-        [dt.datetime(2020, 1, 2, 9, tzinfo=EAST), dt.datetime(2020, 1, 2, tzinfo=dt.timezone.utc)],
+        [dt.datetime(2020, 1, 2, 9, tzinfo=EAST), dt.datetime(2020, 1, 2, tzinfo=dt.UTC)],
         [True, np.True_, "True"],
         [person, str(person)],
     ]

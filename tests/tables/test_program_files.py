@@ -1,4 +1,4 @@
-# ruff: noqa: DTZ001  (times of files have no zone)
+
 """Files of Stata, SPSS, SAS and spreadsheets: one row a record, each cell read by itself, labels as levels."""
 
 import base64

@@ -344,7 +344,7 @@ def test_nested_columns_are_no_cells_and_dots_in_names_are_letters(tmp_path):
 
 def test_days_of_old_96_bit_times_do_not_wrap_around(tmp_path):
     """What Spark and Impala write of the year 9999 is not the year 1816."""
-    days = pa.array([dt.datetime(9999, 12, 31), dt.datetime(2020, 1, 2), None], pa.timestamp("us"))  # noqa: DTZ001
+    days = pa.array([dt.datetime(9999, 12, 31), dt.datetime(2020, 1, 2), None], pa.timestamp("us"))
     pq.write_table(pa.table({"d": days}), tmp_path / "t.parquet", use_deprecated_int96_timestamps=True)
     schema = Schema({"d": Date("2020-01-01", "2020-12-31", missing="drop")})
     assert rows_of(tmp_path / "t.parquet", Design.for_terms("d", schema))[1].tolist() == [65536, -65177, 0]

@@ -68,9 +68,9 @@ def _kinds_of(file: Path) -> dict[str, str]:
     if kind == "spreadsheet":
         from discreet.tables.spreadsheets import header_of
 
-        names = header_of(file)
-        check_names(names, [], file.name, strict=True)
-        return dict.fromkeys(names, _UNKNOWN)
+        header = header_of(file)
+        check_names(header, [], file.name, strict=True)
+        return dict.fromkeys(header, _UNKNOWN)
     if kind == "statistics":
         from discreet.tables.statistics_files import columns_of
 

@@ -11,9 +11,8 @@ import numpy as np
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.blocks import RecordBlock, Table
-from discreet.tables.columns import Category, Constant, Date, Flag, Number
+from discreet.tables.columns import Category, Constant, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.given_cells import refuse_type_of
 from discreet.tables.readers import open_rows
 from discreet.tables.schema import Schema
 from discreet.tables.units import refuse_unit

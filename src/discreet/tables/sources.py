@@ -156,7 +156,7 @@ def _check_headers(files: list[Path], schema: Schema) -> None:
 
     first: set[str] = set()
     for file in files:
-        names = set(read_header(file, schema.reading)[0])
+        names = set(read_header(file, schema.reading).names)
         first = first or names
         if names != first:  # what stands there is not quoted: of a file without a header it is a record
             raise InvalidData(
