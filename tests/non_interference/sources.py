@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -23,10 +24,11 @@ from discreet.errors import DiscreetError
 from discreet.functional.table_rows import TableRows
 from discreet.lattice.gram import GramSum
 from discreet.tables import text_files
-from discreet.tables.columns import Category, Date, Flag, Number
+from discreet.tables.columns import Category, Date, Flag, Number, Reading
 from discreet.tables.design import Design
 from discreet.tables.readers import open_rows, open_table
 from discreet.tables.schema import Schema
+from discreet.tables.sparse_files import read_labels, read_sparse
 
 # Letters whose lower case has more than one spelling, or another length.
 FINAL_SIGMA, DOTTED = "ΟΔΟΣ", "İzmir"
@@ -61,6 +63,7 @@ CELLS = st.one_of(
     ),
     st.text(max_size=4),
 ).map(lambda text: text.replace("\n", ""))  # fmt: skip
+WIDE_CELLS = st.one_of(CELLS, st.sampled_from(["a\nb", "a\r\nb", 'a"\n"b', "\n", '"', ",\n,", "x\ry"]))
 HOSTILE = st.sampled_from(
     ['"said hi', '"said hi', 'said hi"', '"', '""', '"""', 'a"b', '5" pipe', '"a"b', ' "y"', "\r", "z\r", '"\r"',
      "z\r1,u,1,2001-01-01,y"]
@@ -97,6 +100,20 @@ def text_file(folder, name, lines, *, header=b"a,c,f,d,note", end=b"\n", closed=
     path = folder / name
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     return path
+
+
+def with_reading(**reading):
+    """Return the design under declarations of how texts are read."""
+    return Design.for_terms("a + c + f + d", Schema(COLUMNS, reading=Reading(**reading)))
+
+
+UNQUOTED = with_reading(quote="none", delimiter="\t")
+OVER_LINES = with_reading(newlines_in_cells=True)
+
+
+def quoted(cells):
+    """Return a record as a writer makes it that doubles quotes."""
+    return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells).encode("utf-8", "replace")
 
 
 def without_last_blanks(lines):
@@ -218,6 +235,56 @@ def parquet_file(folder, table):
 def polars_frame(table):
     """Return an Arrow table as a polars frame."""
     return pl.from_arrow(table)
+
+
+# Spreadsheets, and files of sparse rows -------------------------------------------------------------------------------
+
+SHEET_CELLS = st.one_of(
+    st.sampled_from(
+        [None, True, False, 1, 7, 2.5, "", "u", "7", FINAL_SIGMA, "οδοσ", "2001-02-03", " 7 ", "=1+1", "\u2028"]
+    ),
+    st.integers(-20, 20),
+    st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2050, 1, 1)),
+)
+
+
+def spreadsheet(folder, rows):
+    """Write records to a spreadsheet."""
+    book = openpyxl.Workbook()
+    for row in [NAMES, *rows]:
+        book.active.append(list(row))
+    path = folder / "t.xlsx"
+    book.save(path)
+    return path
+
+
+SPARSE_LINES = st.one_of(
+    st.sampled_from(
+        [b"1 1:0.5 3:2", b"-1 2:1", b"1", b"0 1:1 # note", b"# note", b"", b" ", b"1 3:1 1:2", b"1 9:1", b"1 0:1",
+         b"x 1:1",
+         b"1 1:0.5\r", b"\r", b"1 1:nan", b"1 qid:3 2:1", b"1 1:1\x0b2 2:2", b"1 1:1\xe2\x80\xa82 2:2"]
+    ),
+    st.binary(max_size=5).map(lambda raw: raw.replace(b"\n", b"")),
+)  # fmt: skip
+
+
+def sparse_rows(path):
+    """Return the rows of an svmlight file, or None where it is refused."""
+    try:
+        table = read_sparse(path, n_columns=3)
+    except DiscreetError:
+        return None
+    return [
+        (*row, target) for row, target in zip(table.private_X.toarray().tolist(), table.private_y.tolist(), strict=True)
+    ]
+
+
+def labels_in(path):
+    """Return the labels of a text with one a line, or None where it is refused."""
+    try:
+        return [str(label) for label in read_labels(path).tolist()]
+    except DiscreetError:
+        return None
 
 
 # Persons -------------------------------------------------------------------------------------------------------------

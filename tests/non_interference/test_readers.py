@@ -30,21 +30,100 @@ def chunks(size):
         yield
 
 
+def check_alone(whole, records, alone):
+    """The rows of a source are those of its records, each read alone, or the source is refused."""
+    if whole is None:
+        return False
+    expected = []
+    for record in records:
+        own = alone(record)
+        assert own is not None
+        assert len(own) == 1
+        expected += own
+    # By their texts, so that NaN is equal to itself.
+    assert list(map(repr, whole)) == list(map(repr, expected))
+    return True
+
+
 def check_text(lines, name, end, closed, chunk):
     """A file's rows are those of its lines, each read in a file of its own, or the file is refused."""
     with tempfile.TemporaryDirectory() as name_of_folder, chunks(chunk):
         folder = Path(name_of_folder)
-        whole = codes_of(sources.text_file(folder, name, lines, end=end, closed=closed))
-        if whole is None:
-            return False
-        expected = []
-        for line in sources.without_last_blanks(lines):
-            own = codes_of(sources.text_file(folder, name, [line], end=end))
-            assert own is not None
-            assert len(own) == 1
-            expected += own
-        assert whole == expected
-    return True
+        return check_alone(
+            codes_of(sources.text_file(folder, name, lines, end=end, closed=closed)),
+            sources.without_last_blanks(lines),
+            lambda line: codes_of(sources.text_file(folder, name, [line], end=end)),
+        )
+
+
+def check_unquoted(lines, end, chunk):
+    """The same where no quote counts and tabs stand between cells."""
+    lines = [line.replace(b",", b"\t") for line in lines]
+    header = b"a\tc\tf\td\tnote"
+    with tempfile.TemporaryDirectory() as name_of_folder, chunks(chunk):
+        folder = Path(name_of_folder)
+        return check_alone(
+            codes_of(sources.text_file(folder, "t.tsv", lines, header=header, end=end), sources.UNQUOTED),
+            sources.without_last_blanks(lines),
+            lambda line: codes_of(sources.text_file(folder, "t.tsv", [line], header=header, end=end), sources.UNQUOTED),
+        )
+
+
+def check_over_lines(records, end, chunk):
+    """Where cells may hold line ends, and all are quoted, a record's cells change its own row alone."""
+    with tempfile.TemporaryDirectory() as name_of_folder, chunks(chunk):
+        folder = Path(name_of_folder)
+        return check_alone(
+            codes_of(
+                sources.text_file(folder, "t.csv", list(map(sources.quoted, records)), end=end), sources.OVER_LINES
+            ),
+            records,
+            lambda cells: codes_of(
+                sources.text_file(folder, "t.csv", [sources.quoted(cells)], end=end), sources.OVER_LINES
+            ),
+        )
+
+
+def check_folder(parts):
+    """The rows of a folder and of a list of files are those of its files' records."""
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder = Path(name_of_folder)
+        (folder / "all").mkdir()
+        files = [sources.text_file(folder / "all", f"{j}.csv", lines) for j, lines in enumerate(parts)]
+        whole = codes_of(folder / "all")
+        assert whole == codes_of(files)
+        return check_alone(
+            whole,
+            [line for lines in parts for line in sources.without_last_blanks(lines)],
+            lambda line: codes_of(sources.text_file(folder, "t.csv", [line])),
+        )
+
+
+def check_spreadsheet(rows):
+    """The rows of a sheet are those of its records."""
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder = Path(name_of_folder)
+        kept = list(rows)
+        while kept and all(cell is None or cell == "" for cell in kept[-1]):
+            kept.pop()
+        return check_alone(
+            codes_of(sources.spreadsheet(folder, rows)), kept, lambda row: codes_of(sources.spreadsheet(folder, [row]))
+        )
+
+
+def check_lines(read, ending, lines, end):
+    """The rows of a text of sparse rows, or of labels, are those of its lines."""
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        path = Path(name_of_folder) / f"t{ending}"
+
+        def rows_of(some):
+            path.write_bytes(b"".join(line + end for line in some))
+            return read(path)
+
+        records = list(lines)
+        while ending == ".svm" and records and not records[-1].strip():
+            records.pop()
+        return check_alone(rows_of(lines), records, lambda line: rows_of([line]))
 
 
 def check_one_column(lines, end, closed):
@@ -52,18 +131,11 @@ def check_one_column(lines, end, closed):
     with tempfile.TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
         lines = [line.replace(b",", b";") for line in lines]
-        whole = codes_of(sources.text_file(folder, "t.csv", lines, header=b"a", end=end, closed=closed), DESIGNS["a"])
-        if whole is None:
-            return False
-        records = lines if closed or not lines or lines[-1] else lines[:-1]
-        expected = []
-        for line in records:
-            own = codes_of(sources.text_file(folder, "t.csv", [line], header=b"a", end=end), DESIGNS["a"])
-            assert own is not None
-            assert len(own) == 1
-            expected += own
-        assert whole == expected
-    return True
+        return check_alone(
+            codes_of(sources.text_file(folder, "t.csv", lines, header=b"a", end=end, closed=closed), DESIGNS["a"]),
+            lines if closed or not lines or lines[-1] else lines[:-1],
+            lambda line: codes_of(sources.text_file(folder, "t.csv", [line], header=b"a", end=end), DESIGNS["a"]),
+        )
 
 
 def check_column(make, cells, design, slices=None):
@@ -165,6 +237,38 @@ PROPERTIES = {
     "one column": (
         check_one_column,
         st.tuples(st.lists(LINES, max_size=5), st.sampled_from([b"\n", b"\r\n"]), st.booleans()),
+    ),
+    "text without quotes": (
+        check_unquoted,
+        st.tuples(st.lists(LINES, max_size=5), st.sampled_from([b"\n", b"\r\n"]), st.sampled_from([2**22, 128])),
+    ),
+    "text over lines": (
+        check_over_lines,
+        st.tuples(
+            st.lists(st.tuples(*[sources.WIDE_CELLS] * len(sources.NAMES)), max_size=5),
+            st.sampled_from([b"\n", b"\r\n"]),
+            st.sampled_from([2**22, 600]),
+        ),
+    ),
+    "folder": (check_folder, st.tuples(st.lists(st.lists(LINES, max_size=3), min_size=1, max_size=3))),
+    "spreadsheet": (
+        check_spreadsheet,
+        st.tuples(st.lists(st.tuples(*[sources.SHEET_CELLS] * len(sources.NAMES)), max_size=4)),
+    ),
+    "svmlight": (
+        check_lines,
+        st.tuples(
+            st.just(sources.sparse_rows),
+            st.just(".svm"),
+            st.lists(sources.SPARSE_LINES, max_size=4),
+            st.sampled_from([b"\n", b"\r\n"]),
+        ),
+    ),
+    "labels": (
+        check_lines,
+        st.tuples(
+            st.just(sources.labels_in), st.just(".txt"), st.lists(sources.SPARSE_LINES, max_size=4), st.just(b"\n")
+        ),
     ),
     "array": (
         check_array,
