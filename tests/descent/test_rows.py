@@ -18,7 +18,7 @@ from descent.rows_of import labels, sparse_rows
 from discreet.descent import rows as module
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows, whole_numbers
-from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.errors import InvalidArgument, InvalidData
 from discreet.privacy.adjacency import AddRemove, Replace
 
 CELLS = st.floats(-1e6, 1e6) | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, -0.6, 0.8])
@@ -166,7 +166,7 @@ def test_what_is_no_table_of_numbers_is_refused():
         integer_rows([[1.0], [2.0, 77.0]], [0, 1], **options)
     with pytest.raises(InvalidData, match="not a number"):
         integer_rows(np.array([["a77", "b"]], dtype=object), [0], **options)
-    with pytest.raises(InvalidType, match="real numbers"):
+    with pytest.raises(InvalidData, match="real numbers"):
         integer_rows(scipy.sparse.csr_array(np.eye(2) * 1j), [0, 1], **options)
     with pytest.raises(InvalidData, match="two dimensions"):
         integer_rows(scipy.sparse.coo_array(np.array([1.0, 2.0])), [0], **options)

@@ -367,3 +367,14 @@ def test_a_block_shows_no_cells():
     """Private records have no telling representation."""
     (block,) = open_table(pa.table({"x": [0.123456]}), Schema({"x": Number(0, 1)})).blocks()
     assert "0.123456" not in repr(block)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, object])
+def test_a_masked_cell_of_an_array_of_records_is_missing(dtype):
+    """As NaN; without a masked cell the array is read as the one below."""
+    schema = Schema({"a": Number(0, 5, missing="drop"), "b": Number(0, 5, missing="drop")})
+    cells = np.array([[1, 2], [3, 4]], dtype=dtype)
+    (block,) = open_table(np.ma.array(cells, mask=[[False, True], [False, False]]), schema).blocks()
+    np.testing.assert_array_equal(block.columns["b"], [np.nan, 4.0])
+    (block,) = open_table(np.ma.array(cells), schema).blocks()
+    np.testing.assert_array_equal(block.columns["b"], [2.0, 4.0])

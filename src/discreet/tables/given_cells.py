@@ -80,6 +80,8 @@ def _array_of(values: Any) -> NDArray[Any]:
 
 def _without_masks(values: Any) -> Any:
     """Return nested sequences in which masked cells are None or NaN; the same object where there are none."""
+    if not any(issubclass(kind, (list, tuple, np.ma.MaskedArray)) for kind in set(map(type, values))):
+        return values
     changed = [_without_masks(value) if isinstance(value, (list, tuple)) else _unmasked_cell(value) for value in values]
     same = all(new is old for new, old in zip(changed, values, strict=True))
     return values if same else changed
