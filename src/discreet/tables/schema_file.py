@@ -108,7 +108,7 @@ class _ReadingModel(_Strict):
     thousands: StrictStr | None = None
     decimal: StrictStr = "."
     encoding: StrictStr = "utf-8"
-    quote: Literal['"', "none"] = '"'
+    quote: StrictStr = '"'
     newlines_in_cells: StrictBool = False
 
 
@@ -159,7 +159,8 @@ def from_object(value: Mapping[str, Any]) -> Declarations:
         complaint = _complaint(error.errors(include_url=False, include_context=False, include_input=False)[0])
     if complaint is not None:
         raise InvalidArgument(complaint)
-    reading = Reading(**(model.reading.model_dump() | {"missing_tokens": tuple(model.reading.missing_tokens)}))
+    given: dict[str, Any] = model.reading.model_dump()
+    reading = Reading(**(given | {"missing_tokens": tuple(model.reading.missing_tokens)}))
     return Declarations(
         columns={name: _column(name, column) for name, column in model.columns.items()},
         adjacency=None if model.adjacency is None else adjacency_from_name(model.adjacency),
