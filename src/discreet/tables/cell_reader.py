@@ -9,16 +9,18 @@ from __future__ import annotations
 import uuid
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from discreet.errors import InvalidData
 from discreet.tables.moments import Moments, day_of, knows_zone
 from discreet.tables.python_cells import EXACT, FLOAT, MOMENT, TEXT, TRUTH, WHOLE, by_kind, texts_of
+
+if TYPE_CHECKING:
+    from discreet.errors import InvalidData
 
 Cells = tuple[NDArray[Any], "str | None"]
 _FLOATS = {2: "float16", 4: "float32", 8: FLOAT}
@@ -87,21 +89,13 @@ class CellReader(ABC):
                 found[places] = self._of_objects(kind, cells)
         return found, next((trouble for trouble in troubles if trouble is not None), None)
 
+    @abstractmethod
     def refusal(self, kind: Any) -> InvalidData:
-        """Return the error for a column of a type that has no meaning here."""
-        return InvalidData(f"Column `{self.name}` is {self._wanted()}; its type is {kind}. {self._remedy()}")
+        """Return the error for a column of a type that has no meaning here; it names the column and the type."""
 
     @abstractmethod
     def nothing(self) -> NDArray[Any]:
         """Return one missing cell, shape (1,)."""
-
-    @abstractmethod
-    def _wanted(self) -> str:
-        """Say what the column is declared as."""
-
-    @abstractmethod
-    def _remedy(self) -> str:
-        """Say what to do with a column of another type."""
 
     @abstractmethod
     def _of_texts(self, texts: Any) -> Cells:

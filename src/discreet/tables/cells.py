@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.errors import InvalidData
 from discreet.tables.cell_reader import ALL_KINDS, CellReader, days_of, distinct_of, plain_numbers
 from discreet.tables.columns import Category, Date, Flag, Reading
 from discreet.tables.folding import folded
@@ -71,17 +72,20 @@ class ColumnReader(CellReader):
         self._flags, self._truths = flag_meanings(column) if isinstance(column, Flag) else ({}, {})
         self._missing = missing_values(column, reading)
 
-    def _wanted(self) -> str:
+    def refusal(self, kind: Any) -> InvalidData:
+        """Return the error for a column of a type that has no meaning as it is declared."""
         if isinstance(self._column, Category):
-            return "declared as a category"
-        return "declared as a date" if isinstance(self._column, Date) else "declared as a number or flag"
-
-    def _remedy(self) -> str:
-        if isinstance(self._column, Category):
-            return "Convert it to text."
+            return InvalidData(
+                f"Column `{self.name}` is declared as a category; its type is {kind}. Convert it to text."
+            )
         if isinstance(self._column, Date):
-            return "Give dates, or texts in its `format`."
-        return "Derive the number you mean in a column of its own."
+            return InvalidData(
+                f"Column `{self.name}` is declared as a date; its type is {kind}. Give dates, or texts in its `format`."
+            )
+        return InvalidData(
+            f"Column `{self.name}` is declared as a number or flag; its type is {kind}. "
+            "Derive the number you mean in a column of its own."
+        )
 
     def nothing(self) -> NDArray[Any]:
         """Return one missing cell, shape (1,)."""

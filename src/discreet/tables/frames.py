@@ -81,9 +81,10 @@ def array_table(array: NDArray[Any], names: Sequence[str], readers: Sequence[Col
             f"The array has {array.shape[1]} columns; `names` gives {len(names)}. Name every column, in order."
         )
     places = {name: j for j, name in enumerate(names)}
+    keep = np.asanyarray if isinstance(array, np.ma.MaskedArray) else np.ascontiguousarray
 
     def take(reader: ColumnReader, start: int, stop: int) -> Slice:
-        return reader.from_numpy(array[start:stop, places[reader.name]])
+        return reader.from_numpy(keep(array[start:stop, places[reader.name]]))
 
     return FrameTable("the array", names, readers, array.shape[0], take)
 

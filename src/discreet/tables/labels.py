@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from contextlib import suppress
 from dataclasses import dataclass
@@ -137,8 +138,18 @@ def _numeric_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64
         return np.array([known.get(cell, np.nan) for cell in y.tolist()], dtype=np.float64)
     codes = np.full(y.shape, np.nan)
     for code, label in enumerate(labels):
-        codes[y == label] = code
+        exact = _in_type_of(y, label)
+        if exact is not None:
+            codes[y == exact] = code
     return codes
+
+
+def _in_type_of(y: NDArray[Any], label: Any) -> Any:
+    """Return a label as a number that compares exactly with numbers of one type, or None if none of them can be it."""
+    if y.dtype.kind == "f":
+        return np.float64(label) if float(label) == label else None
+    whole = math.isfinite(label) and int(label) == label
+    return int(label) if whole else None
 
 
 def _object_classes(cells: list[Any], name: str, *, several: bool) -> NDArray[Any]:

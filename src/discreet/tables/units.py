@@ -79,11 +79,11 @@ class UnitReader(CellReader):
         super().__init__(name, ALL_KINDS, tells=True)
         self._tokens = frozenset(_without_zeros(token.strip()) for token in reading.missing_tokens)
 
-    def _wanted(self) -> str:
-        return "the unit"
-
-    def _remedy(self) -> str:
-        return "Convert it to a text or a whole number."
+    def refusal(self, kind: Any) -> InvalidData:
+        """Return the error for a column of a type that names nobody."""
+        return InvalidData(
+            f"Column `{self.name}` is the unit; its type is {kind}. Convert it to a text or a whole number."
+        )
 
     def nothing(self) -> NDArray[Any]:
         """Return one missing cell, shape (1,)."""
