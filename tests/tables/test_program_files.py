@@ -370,3 +370,50 @@ def test_the_same_people_give_the_same_release_from_any_program(tmp_path, ending
     assert released[0] == released[1]
     assert counted[0] == counted[1]
     assert "[columns.k]" in draft_schema(path)
+
+
+CASES = {
+    "ing_04_declared_levels_win": (["NA", "NO", "SE"], Category(["NA", "NO", "SE"]), [0, 1, 2]),
+    "ing_08_a_blank_is_missing": ([True, None, False], Flag(missing="drop"), [1, np.nan, 0]),
+    "ing_08_a_blank_takes_the_constant": ([True, "", False], Flag(missing=0), [1, np.nan, 0]),
+    "ing_09_labels_in_any_case": (["yes", "No", "YES"], Flag(labels={"yes": 1, "no": 0}), [1, 0, 1]),
+    "ing_09_numbers_are_flags": ([1.0, 0.0, None], Flag(missing="drop"), [1, 0, np.nan]),
+    "ing_11_big_numbers_are_numbers": ([1e19, -1e21, 7], Number(0, 100), [1e19, -1e21, 7]),
+    "ing_12_days_first": (["10/9/2016", "30/9/2016"], Date("2016-09-01", "2016-12-31", format="%d/%m/%Y"), [9, 29]),
+    "ing_12_no_guess": (["10/9/2016"], Date("2016-09-01", "2016-12-31", missing="drop"), [np.nan]),
+    "ing_14_a_unit_sign": (["50 %", "20%", "$1"], Number(0, 100, unit="%", missing="drop"), [50, 20, np.nan]),
+    "ing_16_texts_keep_their_zeros": (["01234", "1234"], Category(["1234", "01234"]), [1, 0]),
+    "ing_16_numbers_are_their_digits": ([1234, 9.0], Category(["9", "1234"]), [1, 0]),
+    "ing_21_whole_numbers_with_a_null": ([1, None, 3], Number(0, 9, missing="drop"), [1, np.nan, 3]),
+}
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "sav"])
+@pytest.mark.parametrize("case", CASES)
+def test_ing_cells_mean_in_these_files_what_they_mean_in_a_text_file(tmp_path, case, ending):
+    """ING-04, 08, 09, 11, 12, 14, 16, 21: the same rules, alone and with another cell beside it."""
+    cells, declared, wanted = CASES[case]
+    for some in (cells, *([cell] for cell in cells)):
+        path = tmp_path / f"t.{ending}"
+        if ending == "xlsx":
+            sheet(path, [["x", "n"], *([cell, 1] for cell in some)])
+        else:
+            texts = any(isinstance(cell, str) for cell in some)
+            frame = pd.DataFrame({"x": some}, dtype=str if texts else np.float64)
+            pyreadstat.write_sav(frame.fillna("") if texts else frame, str(path))
+        first = 0 if len(some) == len(cells) else cells.index(some[0])
+        found = cells_of(path, Schema({"x": declared}))["x"]
+        np.testing.assert_array_equal(found, wanted[first : first + len(some)])
+
+
+def test_ing_03_ing_19_the_trouble_of_a_text_in_a_sheet_is_named_and_not_quoted(tmp_path):
+    """ING-03, ING-19: grouped digits ask for the option; words are no numbers."""
+    for cell, trouble in (
+        ("54,908", "a cell groups its digits"),
+        ("fine, thanks", "a cell is a text"),
+        (None, "missing"),
+    ):
+        path = sheet(tmp_path / "t.xlsx", [["x", "n"], [1, 1], [cell, 1]])
+        with pytest.raises(InvalidData, match=rf"`x`: .*{trouble}") as caught:
+            rows_of(path, Design.for_terms("x", Schema({"x": Number(0, 10)})))
+        assert_silent(caught.value, *([] if cell is None else [cell]))

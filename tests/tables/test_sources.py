@@ -431,3 +431,15 @@ def test_a_cell_that_is_read_by_two_ways_counts_once():
     reader = _CountingReader("x", Number(0, 1), Reading())
     reader._counted(reader.from_arrow, pa.array([1.0, None]), lambda cells: cells.null_count)
     assert (reader.counts.n_cells, reader.counts.n_blank) == (2, 1)
+
+
+def test_a_folder_that_may_not_be_listed_is_refused(tmp_path, monkeypatch):
+    """The message is ours and names the folder."""
+
+    def refuse(self):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(InvalidArgument, match=f"list the folder {tmp_path.name}") as caught:
+        open_table(tmp_path, SCHEMA)
+    assert caught.value.__context__ is None

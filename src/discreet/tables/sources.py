@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -109,8 +110,13 @@ def parts_of(folder: Path) -> list[Path]:
     InvalidArgument
         If there are none, or the folder holds something else.
     """
+    entries: list[Path] | None = None
+    with suppress(OSError):
+        entries = sorted(folder.iterdir(), key=lambda one: one.name)
+    if entries is None:
+        raise InvalidArgument(f"Cannot list the folder {folder.name}. Give one that may be read.")
     parts = []
-    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+    for entry in entries:
         if entry.name.startswith(".") or entry.name in _NO_PARTS:
             continue
         if entry.is_dir():
