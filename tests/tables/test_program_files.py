@@ -1,4 +1,3 @@
-
 """Files of Stata, SPSS, SAS and spreadsheets: one row a record, each cell read by itself, labels as levels."""
 
 import base64

@@ -71,7 +71,10 @@ class _CountingReader(ColumnReader):
         return self._counted(super().from_objects, objects, _blank_objects)
 
     def _counted(
-        self, read: Callable[[Any], tuple[NDArray[Any], str | None]], cells: Any, blanks: Callable[[Any], NDArray[np.bool_]]
+        self,
+        read: Callable[[Any], tuple[NDArray[Any], str | None]],
+        cells: Any,
+        blanks: Callable[[Any], NDArray[np.bool_]],
     ) -> tuple[NDArray[Any], str | None]:
         if self._within:
             return read(cells)
