@@ -374,7 +374,7 @@ def test_arrow_files_are_read_and_damaged_ones_refused(tmp_path):
     assert_silent(caught.value)
 
 
-@pytest.mark.parametrize("name", ["X.CSV", "x.Csv.gz", "X.Tsv", "X.PARQUET", "x.Pq"])
+@pytest.mark.parametrize("name", ["X.CSV", "x.Csv.gz", "x.CSV.GZ", "X.TXT.Gz", "X.Tsv", "X.PARQUET", "x.Pq"])
 def test_fr_17_the_case_of_an_ending_does_not_matter(tmp_path, name):
     """FR-17: a gzip file is one in any case, and so is every other kind of file."""
     content = b"x,y\n1,2\n3,4\n"

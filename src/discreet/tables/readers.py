@@ -55,6 +55,12 @@ def open_table(
     InvalidArgument
         If the schema declares a unit: `open_rows` is for those who protect units.
 
+    Guarantee
+    ---------
+    There is one function of a record, fixed by the declarations and the public types, and the rows are its values: no
+    record changes how another is read, vanishes, or becomes two, or the source is refused before any charge.
+    Proof: docs/proofs/readers.md
+
     Examples
     --------
     >>> import numpy as np
