@@ -10,6 +10,7 @@ import numpy as np
 from discreet import _checks
 from discreet.descent.row_grid import DEFAULT_BITS, RowGrid
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.lattice.products import check_products
 from discreet.tables.arrays import UNEQUAL, numbers_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class IntegerRows:
     def __init__(
         self, grid: RowGrid, private_matrix: Any, private_y: NDArray[np.float64], target_bounds: tuple[float, float]
     ) -> None:
+        check_products()
         self.grid = grid
         self.private_matrix = private_matrix
         self.private_y = private_y
