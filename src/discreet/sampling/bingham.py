@@ -21,9 +21,9 @@ from discreet.errors import IncompatiblePlan, InvalidData
 from discreet.privacy.adjacency import Replace, check_adjacency
 from discreet.sampling.bingham_envelope import envelope_loss, least_acceptance
 from discreet.sampling.bingham_proposals import BinghamProposer
+from discreet.sampling.evaluation import real_matrix
 from discreet.sampling.second_moments import DEFAULT_BITS, SecondMoments, UnitGrid, check_cells, error_of, sum_rows
 from discreet.sampling.targets import ScaledTarget, Target
-from discreet.tables.arrays import numbers_of
 
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
@@ -110,10 +110,10 @@ class Bingham(Target):
         return scaled_bingham(scale, self.grid, n_rows, n_components=1)
 
     def _matrix(self, data: Any) -> Any:
-        matrix = np.asarray(data)
-        if matrix.ndim != 2 or matrix.shape[1] != self.n_columns:
+        matrix = real_matrix(data, "data")
+        if matrix.shape[1] != self.n_columns:
             raise InvalidData(f"Expected a 2D array of {self.n_columns} columns. Declare `n_columns` as they are.")
-        return matrix if matrix.dtype.kind in "fiub" else numbers_of(matrix.reshape(-1)).reshape(matrix.shape)
+        return matrix
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.errors import DiscreetError, InvalidArgument, InvalidData, InvalidType
+from discreet.tables.arrays import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +30,7 @@ def rows_of(data: Any, name: str = "data") -> np.ndarray:
     InvalidType, InvalidData
         If the data are no table of numbers. No cell is quoted or looked at.
     """
-    try:
-        table = np.asarray(data)
-    except ValueError:  # ragged
-        table = np.empty(0, object)
+    table = any_array(data, name)
     if table.dtype.kind not in "fiub":
         raise InvalidType(f"`{name}` must be an array of numbers; found {table.dtype}.")
     if table.ndim == 1:
@@ -39,6 +38,84 @@ def rows_of(data: Any, name: str = "data") -> np.ndarray:
     if table.ndim != 2:
         raise InvalidData(f"`{name}` must have rows and columns; found {table.ndim} dimensions.")
     return np.array(table, np.float64)
+
+
+def any_array(data: Any, name: str) -> np.ndarray:
+    """Return data as numpy holds them: masked cells as NaN, longer doubles as doubles.
+
+    Raises
+    ------
+    InvalidType
+        If they cannot be held, whatever their own code raises; no cell is quoted.
+    """
+    array = None
+    try:
+        if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "fiub":
+            array = np.ma.filled(data.astype(np.float64), np.nan)
+        else:
+            array = np.asarray(data)
+            if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+                with np.errstate(all="ignore"):  # a number that no double holds is infinite, hence missing
+                    array = array.astype(np.float64)
+    except Exception:  # noqa: BLE001, S110  (ragged rows, or what a stranger's object raises)
+        pass
+    if array is None:
+        raise InvalidType(f"`{name}` must be an array of numbers; found what is none. Give rows of equal length.")
+    return array
+
+
+def real_matrix(data: Any, name: str) -> np.ndarray:
+    """Return a matrix of real numbers, those of object cells as float64.
+
+    Raises
+    ------
+    InvalidType, InvalidData
+        If a cell is none, or there are no rows and columns; no cell is quoted.
+    """
+    matrix = any_array(data, name)
+    if matrix.ndim != 2:
+        raise InvalidData(f"`{name}` must have rows and columns, a 2D array; found {matrix.ndim} dimensions.")
+    if matrix.dtype.kind in "fiub":
+        return matrix
+    return real_numbers(matrix.reshape(-1), name).reshape(matrix.shape)
+
+
+def real_numbers(values: Any, name: str) -> np.ndarray:
+    """Return a line of real numbers, those of object cells as float64.
+
+    Raises
+    ------
+    InvalidType, InvalidData
+        If a cell is none; no cell is quoted.
+    """
+    line, refusal = any_array(values, name), None
+    if line.dtype.kind in "fiub":
+        return line
+    if line.dtype.kind in "OUS":
+        try:
+            return numbers_of(values)
+        except DiscreetError as error:
+            refusal = error
+        except Exception:  # noqa: BLE001, S110  (whatever a stranger's object raises)
+            pass
+    if refusal is not None:
+        raise refusal
+    raise InvalidType(f"`{name}` must be an array of numbers; found {line.dtype}, a cell of which is none.")
+
+
+def refuse_no_rows(n_rows: int) -> None:
+    """Refuse an empty table where the number of rows is public.
+
+    Raises
+    ------
+    InvalidData
+        If there is no row.
+    """
+    if n_rows == 0:
+        raise InvalidData(NO_ROWS)
+
+
+NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required. Give a row, at least."
 
 
 def complete_rows(data: Any, n_columns: int) -> np.ndarray:
@@ -62,8 +139,8 @@ def complete_rows(data: Any, n_columns: int) -> np.ndarray:
 def evaluate(function: Callable[..., Any], points: np.ndarray, rows: np.ndarray, width: int = 1) -> np.ndarray:
     """Return a user's function of points and private rows, shape (size,) or (size, width); NaN where it fails.
 
-    It gets a few points at a time. What it raises, or returns in another shape, counts as NaN: an error that depends
-    on private rows would be a release.
+    It gets a few points at a time. What it raises, or returns in another shape, counts as NaN, and its warnings are
+    not shown: an error or a warning that depends on private rows would be a release.
     """
     shape = (points.shape[0],) if width == 1 else (points.shape[0], width)
     values = np.full(shape, np.nan)
@@ -71,9 +148,11 @@ def evaluate(function: Callable[..., Any], points: np.ndarray, rows: np.ndarray,
     for start in range(0, points.shape[0], step):
         part = points[start : start + step]
         try:
-            values[start : start + step] = np.asarray(function(part, rows), np.float64).reshape(
-                values[start : start + step].shape
-            )
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                values[start : start + step] = np.asarray(function(part, rows), np.float64).reshape(
+                    values[start : start + step].shape
+                )
         except Exception:  # noqa: BLE001, S112  (whatever a stranger's function raises)
             continue
     return values

@@ -11,8 +11,9 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.sampling.evaluation import real_matrix, real_numbers
 from discreet.sampling.second_moments import UnitGrid, check_cells
-from discreet.tables.arrays import UNEQUAL, numbers_of
+from discreet.tables.arrays import UNEQUAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,12 +150,8 @@ class NormedRows(RowReader):
 def _pair(data: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if not (isinstance(data, (tuple, list)) and len(data) == 2):
         raise InvalidData("`data` must be a pair of arrays (X, y). Give both.")
-    matrix = np.asarray(data[0])
-    if matrix.ndim != 2:
-        raise InvalidData("`X` must have rows and columns. Reshape it to one row a record.")
-    if matrix.dtype.kind not in "fiub":
-        matrix = numbers_of(matrix.reshape(-1)).reshape(matrix.shape)
-    target = numbers_of(data[1]).astype(np.float64)
+    matrix = real_matrix(data[0], "X")
+    target = real_numbers(data[1], "y").astype(np.float64)
     if target.shape != (matrix.shape[0],):
         raise InvalidData(UNEQUAL)
     return matrix, target

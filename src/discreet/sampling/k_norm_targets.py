@@ -14,6 +14,7 @@ from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
 from discreet.privacy.budgets import Approx, Budget, Pure
 from discreet.privacy.k_norm_events import KNormGradientEvent
 from discreet.sampling.displacements import KNormDisplacements
+from discreet.sampling.evaluation import any_array, real_matrix
 from discreet.sampling.gradient_losses import HuberLoss, LogCoshLoss, LogisticLoss
 from discreet.sampling.gradient_rows import NormedRows
 from discreet.sampling.k_norm_gradient import GradientTarget, KNormTarget
@@ -22,7 +23,6 @@ from discreet.sampling.mechanisms import SamplingPlan, plan_draws
 from discreet.sampling.quantiles import QuantileTarget
 from discreet.sampling.second_moments import UnitGrid, check_cells
 from discreet.sampling.targets import Points, Proposer, ScaledTarget
-from discreet.tables.arrays import numbers_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,13 +140,13 @@ class MeanTarget(KNormTarget):
         )
 
     def _matrix(self, data: Any) -> NDArray[Any]:
-        matrix = np.asarray(data)
-        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
-        if matrix.ndim != 2 or matrix.shape[1] != self.n_columns:
+        array = any_array(data, "data")
+        matrix = real_matrix(array[:, None] if array.ndim == 1 else array, "data")
+        if matrix.shape[1] != self.n_columns:
             raise InvalidData(
                 f"Expected rows of {self.n_columns} columns, a 2D array. Declare `n_columns` as they are."
             )
-        return matrix if matrix.dtype.kind in "fiub" else numbers_of(matrix.reshape(-1)).reshape(matrix.shape)
+        return matrix
 
 
 @dataclass(frozen=True, kw_only=True)
