@@ -62,7 +62,7 @@ class PrivateSearch(BaseEstimator):
         How many runs may be made, at most 2000: as many as every candidate can have equally. None for what keeps 97 %
         of the mean: 68 runs of 4 candidates, 200 of 50, where ten count.
     test_share : float, default 0.2
-        Which part of the rows scores, between 0 and 1.
+        Which part of the rows scores, between 0 and 1. Under Replace which ones do depends on their order.
 
     Attributes
     ----------
