@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import accumulate, product
 
 import numpy as np
 import pytest
@@ -16,12 +17,13 @@ from sklearn.exceptions import NotFittedError
 import discreet as dp
 from discreet.descent import search_plan
 from discreet.descent.search import PrivateSearch, candidate_list
-from discreet.descent.search_plan import SearchPlan, draw_below, draw_run_count
+from discreet.descent.search_plan import SearchPlan, draw_below, draw_counts, draw_run_count
 from discreet.descent.search_rows import LOSS_UNITS, by_content, by_position, split_rows, total_loss
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.coins import Coins
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.search_events import PrivateSearchEvent, RunLaw
+from discreet.privacy.run_laws import RunLaw
+from discreet.privacy.search_events import EvenSearchEvent
 
 BUDGET = dp.Approx(epsilon=6, delta="1e-6")
 
@@ -82,7 +84,7 @@ def test_a_search_is_one_entry_with_the_whole_cost(form, adjacency):
     assert ledger.left.epsilon == 0
     assert found.release_.cost == BUDGET
     assert found.best_estimator_.release_ is found.release_
-    assert isinstance(found.release_.event, PrivateSearchEvent)
+    assert isinstance(found.release_.event, EvenSearchEvent)
     assert found.release_.is_private
     assert found.best_params_["n_steps"] in {1, 4}
     assert found.best_estimator_.n_steps_ == found.best_params_["n_steps"]
@@ -263,27 +265,104 @@ def test_the_number_of_runs_has_its_exact_law(word_bits):
     assert min(picks.values()) > 900
 
 
-def test_all_runs_are_made_and_the_first_k_count(monkeypatch):
-    """However small K is, `most_runs` runs are made; the result is the best of the first K, first among equals."""
-    scores = [5, 3, 3, 1, 0]
+@pytest.mark.parametrize("law", [RunLaw(name="geometric", stop=Fraction(1, 3), most_runs=4, n_candidates=2)])
+@pytest.mark.parametrize("word_bits", [3, 64])
+def test_counts_have_their_exact_law(law, word_bits):
+    """Chi-squared of 20,000 draws passes for the law of counts, and fails where K is bounded alone."""
+    weights, unbounded = Counter(), Counter()
+    for k in range(1, 5):
+        for picks in product(range(2), repeat=k):
+            counts = (picks.count(0), picks.count(1))
+            unbounded[min(counts[0], 2), min(counts[1], 2)] += (2 / 3) ** k / 2**k
+            if max(counts) <= 2:
+                weights[counts] += (2 / 3) ** k / 2**k
+    coins = Coins.from_seed(3, word_bits=word_bits)
+    drawn = Counter(tuple(draw_counts(law, coins)) for _ in range(20_000))
+    assert set(drawn) == set(weights)
+
+    def distance(expected):
+        total = sum(expected.values())
+        return sum((drawn[c] - 20_000 * w / total) ** 2 / (20_000 * w / total) for c, w in expected.items())
+
+    assert distance(weights) < 26
+    assert distance(unbounded) > 26
+
+
+def even_event(**changes):
+    """Return an event of two candidates with three runs each."""
+    fields = {
+        "run": dp.Zcdp(rho="1/100"), "law": "geometric", "stop": Fraction(1, 2), "runs_each": 3, "n_candidates": 2,
+        "adjacency": dp.Replace(), "budget": dp.Approx(epsilon=9, delta="1e-5"), "statistic": "a fit", "shape": (),
+    }  # fmt: skip
+    return EvenSearchEvent(**(fields | changes))
+
+
+def test_the_sequence_of_runs_tells_nothing(monkeypatch):
+    """Whatever counts, each candidate is run equally often, in order; the result is the best of what counts."""
+    scores = [5, 3, 1, 3, 4, 0]
     made = []
 
-    def one(self, rows, coins):
+    def one(self, index, rows, coins):
         del self, rows, coins
-        made.append(len(made))
-        return search_plan.Found(len(made) - 1, None, scores[len(made) - 1])
+        made.append(index)
+        return search_plan.Found(index, len(made) - 1, scores[len(made) - 1])
 
     monkeypatch.setattr(SearchPlan, "_one", one)
-    event = PrivateSearchEvent(
-        run=dp.Zcdp(rho="1/100"), law="geometric", stop=Fraction(1, 2), most_runs=5, n_candidates=1,
-        adjacency=dp.Replace(), budget=dp.Approx(epsilon=9, delta="1e-5"), statistic="a fit", shape=(),
-    )  # fmt: skip
-    plan = SearchPlan((), event, Fraction(1, 5))
-    for count, best in ((1, 0), (2, 1), (3, 1), (4, 3), (5, 4)):
+    plan = SearchPlan((), even_event(), Fraction(1, 5))
+    for counts, best in (([1, 0], 0), ([2, 0], 1), ([2, 1], 1), ([0, 1], 3), ([3, 2], 2), ([3, 3], 5), ([0, 2], 3)):
         made.clear()
-        monkeypatch.setattr(search_plan, "draw_run_count", lambda *_, count=count: count)
-        assert plan.draw(None, Coins.from_seed(0)).index == best
-        assert len(made) == 5
+        monkeypatch.setattr(search_plan, "draw_counts", lambda *_, counts=counts: counts)
+        assert plan.draw(None, Coins.from_seed(0)).estimator == best
+        assert made == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_search_fits_every_candidate_equally_often(monkeypatch):
+    """Over seeds the fits of a search are the same settings in the same order; only the result changes."""
+    X, y = labelled(300)
+    fitted, found = [], set()
+    whole_fit = dp.SparseLogisticRegression.fit
+
+    def fit(self, *arguments, **named):
+        fitted[-1].append(self.n_steps)
+        return whole_fit(self, *arguments, **named)
+
+    monkeypatch.setattr(dp.SparseLogisticRegression, "fit", fit)
+    for seed in range(6):
+        fitted.append([])
+        found.add(search(candidates={"n_steps": [1, 2, 4]}).fit(X, y, ledger=seeded(BUDGET, seed)).best_score_)
+    # Three rehearsals on zeros, then two runs each.
+    assert fitted == [[1, 2, 4, 1, 1, 2, 2, 4, 4]] * 6
+    assert len(found) > 1
+
+
+def test_the_work_of_a_draw_of_k_does_not_tell_k(monkeypatch):
+    """All edges are compared, whichever cell the number lies in, and as many words are read."""
+    law = RunLaw(name="geometric", stop=Fraction(1, 3), most_runs=40)
+
+    class Counted(int):
+        compared = 0
+
+        def __lshift__(self, bits):
+            Counted.compared += 1
+            return int(self) << bits
+
+    monkeypatch.setattr(search_plan, "accumulate", lambda weights: map(Counted, accumulate(weights)))
+    work = set()
+    for seed in range(30):
+        Counted.compared = 0
+        assert 1 <= draw_run_count(law, Coins.from_seed(seed)) <= 40
+        work.add(Counted.compared)
+    assert work == {80}
+
+
+@pytest.mark.parametrize("most_runs", [1, 3])
+def test_fewer_runs_than_candidates_are_refused_before_the_charge(most_runs):
+    """Each candidate must be run; nothing is spent."""
+    X, y = labelled(40)
+    ledger = Ledger(total=BUDGET, adjacency=dp.Replace(), composition="sum")
+    with pytest.raises(InvalidArgument, match="`most_runs` must be at least the number of candidates, 4"):
+        search(candidates={"n_steps": [1, 2, 3, 4]}, most_runs=most_runs).fit(X, y, ledger=ledger)
+    assert not ledger.entries
 
 
 def test_a_score_has_the_noise_that_its_budget_asks_for():

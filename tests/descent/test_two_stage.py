@@ -1,12 +1,15 @@
 """Two stages: votes whose sensitivity is counted, one event for both, and a support that is found where it can be."""
 
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 
+import discreet as dp
 from discreet.descent.losses import HuberLoss, LogisticLoss
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
@@ -212,3 +215,22 @@ def test_many_blocks_by_default():
     asked = {"budget": Pure(epsilon=1), "adjacency": Replace(), "sparsity": 1}
     for n_rows in (1, 50, 10_000):
         assert plan_two_stage(grid, LogisticLoss(), n_rows=n_rows, **asked).event.n_blocks == math.isqrt(n_rows)
+
+
+def test_position_counts_under_replace_and_the_pages_say_so():
+    """Shuffled rows are in other blocks under Replace and in the same ones under AddRemove (case NSE-03)."""
+    X, y = a_table(24, 9)
+    order = np.random.default_rng(5).permutation(24)
+    first, second = coded(X, y), coded(X[order], y[order])
+    by_position = [private_blocks(rows, 5, by_position=True) for rows in (first, second)]
+    assert (by_position[0] == by_position[1]).all()
+    assert (by_position[0][order] != by_position[1]).any()
+    by_content = [private_blocks(rows, 5, by_position=False) for rows in (first, second)]
+    assert (by_content[0][order] == by_content[1]).all()
+    root = Path(__file__).parents[2]
+    for page in ("ARCHITECTURE.md", "docs/promised.md"):
+        text = " ".join((root / page).read_text(encoding="utf-8").split())
+        assert re.search(r"two-stage estimators.{0,80}(position|private search)", text), page
+        assert "position" in text
+    for model in (dp.TwoStageLinearRegression, dp.PrivateSearch):
+        assert "order" in model.__doc__

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.errors import InvalidArgument
+from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.components_events import ComponentsEvent
-from discreet.privacy.sampling_events import SamplingEvent
+from discreet.privacy.events import event_from_json
+from discreet.privacy.sampling_events import SamplingEvent, plain_curve, plain_time
+from discreet.privacy.tradeoff import two_sided_delta
 
 NUMBERS: dict[str, Any] = {
     "scale": "1/4", "sensitivity": 1, "error": 0, "envelope": "data-dependent", "claim": "proved", "acceptance": "0.5",
@@ -89,8 +91,6 @@ def test_under_add_remove_nothing_is_gained() -> None:
 
 def test_an_event_round_trips() -> None:
     """As every event does."""
-    from discreet.privacy.events import event_from_json
-
     event = ComponentsEvent(**NUMBERS)
     assert event_from_json(event.to_json()) == event
 
@@ -109,3 +109,94 @@ def test_numbers_without_a_theorem_are_refused(changes: dict[str, Any], words: s
     """Too small a sensitivity, too many components, too little budget."""
     with pytest.raises(InvalidArgument, match=words):
         ComponentsEvent(**{**NUMBERS, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"envelope": "common"},
+        {"policy": "squeeze", "slack": "1/2", "parameter": "1/4", "envelope": "common"},
+    ],
+    ids=["common envelope", "squeeze"],
+)
+def test_clocks_without_a_joint_theorem_are_refused(changes: dict[str, Any]) -> None:
+    """Where a count is not independent of its draw, directions are priced one by one."""
+    with pytest.raises(InvalidArgument, match="no proved price of directions together"):
+        ComponentsEvent(**{**NUMBERS, **changes})
+
+
+# What version 0.1 wrote for two and three components under Plain.
+OLDER = {
+    "kind": "principal-components", "adjacency": "Replace", "step_bits": 0, "shape": [2, 3],
+    "budget": {"currency": "Approx", "epsilon": "20", "delta": "1/1000"}, "statistic": "components",
+    "scale": "155449821140375/105561706201088", "sensitivity": "1", "error": "0", "envelope": "data-dependent",
+    "claim": "proved", "acceptance": "294498025211149/562949953421312", "acceptance_high": "1",
+    "partner": "294498025211149/562949953421312", "policy": "plain", "block": "1", "parameter": "1/10",
+    "slack": "0", "wrong": "0", "n_draws": "2",
+}  # fmt: skip
+
+
+def test_a_stored_joint_price_under_plain_is_read_and_proved() -> None:
+    """What version 0.1 wrote keeps its price; with a scale beyond the proved one it would not be read."""
+    event = event_from_json(OLDER)
+    assert event.price == event.budget == dp.Approx(epsilon=20, delta="1/1000")
+    assert event_from_json(event.to_json()) == event
+    with pytest.raises(InvalidArgument, match="costs Approx"):
+        event_from_json(OLDER | {"scale": "3"})
+
+
+def test_the_joint_price_under_plain_has_the_weights_of_all_outputs_together() -> None:
+    """It is above the number of version 0.1, which weighed as if each output were alone, and below no weight at all."""
+    event = event_from_json(OLDER)
+    assert isinstance(event, ComponentsEvent)
+    older = 2 * plain_curve(event).upper_delta(Fraction(10))
+    unweighted = 2 * two_sided_delta(plain_time(event), (20 - 4 * event.change) / 2)
+    assert older < event.plain_delta < unweighted
+    plain = {"policy": "plain", "parameter": "1/10", "block": 1, "budget": dp.Approx(epsilon=20, delta="1e-2")}
+    single = {**NUMBERS, **plain, "n_draws": 1, "shape": (1, 3)}
+    assert ComponentsEvent(**single).plain_delta == SamplingEvent(**single).plain_delta
+
+
+@pytest.mark.parametrize("budget", [dp.Approx(epsilon=20, delta="1e-3"), dp.Approx(epsilon=60, delta="1e-2")], ids=str)
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_components_under_plain_are_priced_one_by_one(budget: Any, n_components: int) -> None:
+    """The plan's event adds up single draws, each with a curve of its own; under other policies it is the joint one."""
+    rows = np.random.default_rng(0).normal(size=(50, 4))
+    common = {"budget": budget, "row_norm": 3, "adjacency": dp.Replace(), "n_components": n_components}
+    try:
+        plain = dp.PrivatePCA(**common, runtime=dp.Plain(thin="1/10")).fit(rows).release_.event
+    except IncompatiblePlan:
+        assert n_components == 3
+        assert budget.epsilon == 20
+    else:
+        assert type(plain) is SamplingEvent
+        assert plain.n_draws == n_components
+        each = budget.epsilon / n_components
+        assert n_components * plain_curve(plain).upper_delta(each) <= budget.delta
+        # The curve is that of a whole draw: its output moves by twice the scale, not by a share of what is joint.
+        assert plain.change == plain.scale
+    assert isinstance(dp.PrivatePCA(**common).fit(rows).release_.event, ComponentsEvent)
+
+
+def test_the_joint_bound_under_plain_holds_where_times_depend_on_outputs() -> None:
+    """Two outputs and two times, enumerated: the proved delta of bingham.md bounds the exact one."""
+    ratio, spread = math.exp(0.4), (0.30, 0.22)
+    worst = 0.0
+    times = np.arange(0, 120)
+    # The second time's probability is chosen by the first output and the first time.
+    for x in (0.6, 1.0, 1.6):
+        exact = 0.0
+        for first in (0, 1):
+            p, q = (ratio / (1 + ratio), 1 / (1 + ratio))[:: 1 - 2 * first]
+            one, two = (spread, spread[::-1]) if first else (spread[::-1], spread)
+            g = [np.outer(s * (1 - s) ** times, t * (1 - t) ** times) for s, t in zip(one, two, strict=True)]
+            exact += np.maximum(p * g[0] - math.exp(x) * q * g[1], 0).sum()
+        geometric = [s * (1 - s) ** times for s in spread]
+
+        def delta(y, laws=geometric):
+            return max(np.maximum(a - math.exp(y) * b, 0).sum() for a, b in (laws, laws[::-1]))
+
+        proved = 2 * (ratio * delta((x - 0.4) / 2) + delta((x + 0.4) / 2)) / (1 + ratio)
+        assert exact <= proved
+        worst = max(worst, exact / proved)
+    assert worst > 0.05

@@ -15,14 +15,8 @@ from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.events import event_from_json
-from discreet.privacy.search_events import (
-    LAWS,
-    PrivateSearchEvent,
-    RunLaw,
-    law_of_mean,
-    run_budget,
-    search_epsilon,
-)
+from discreet.privacy.run_laws import LAWS, RunLaw, law_of_mean
+from discreet.privacy.search_events import EvenSearchEvent, PrivateSearchEvent, run_budget, search_epsilon
 
 
 def event(**changes):
@@ -31,21 +25,29 @@ def event(**changes):
         "run": Zcdp(rho="1/50"),
         "law": "geometric",
         "stop": Fraction(1, 10),
-        "most_runs": 50,
+        "runs_each": 9,
         "n_candidates": 10,
         "adjacency": Replace(),
         "budget": Approx(epsilon=3, delta="1e-5"),
         "statistic": "a fit",
         "shape": (4,),
     }
-    return PrivateSearchEvent(**(fields | changes))
+    return EvenSearchEvent(**(fields | changes))
+
+
+def older_event(**changes):
+    """Return an event of the kind that an older version stored."""
+    fields = {"most_runs": 50} | changes
+    new = event()
+    common = {name: getattr(new, name) for name in ("run", "law", "stop", "n_candidates", "adjacency", "budget")}
+    return PrivateSearchEvent(**(common | {"statistic": "a fit", "shape": (4,)} | fields))
 
 
 def selected(run, law):
     """Return the exact law of the best of K runs; outputs are in order, the best last."""
     below = np.concatenate([[0.0], np.cumsum(run)])
-    weights = np.array([float(weight) for weight in law.weights])
-    generating = (weights * below[:, None] ** np.arange(1, law.most_runs + 1)).sum(axis=1) / weights.sum()
+    probabilities = np.array([float(probability) for probability in law.probabilities])
+    generating = (probabilities * below[:, None] ** np.arange(1, law.most_runs + 1)).sum(axis=1)
     return np.diff(generating)
 
 
@@ -65,6 +67,9 @@ def concentration(p, q):
         worst = max(worst, float((divergence / orders).max()))
     return worst
 
+
+# What version 0.1 said `older_event()` costs.
+OLDER_PRICE = Fraction("4435409741701211978536777/2534582635727692392038400")
 
 laws = st.builds(
     RunLaw,
@@ -147,9 +152,32 @@ def test_the_law_is_exact_and_its_mean_is_the_one_asked_for(name):
     assert sum(law.probabilities) == 1
     assert 0.97 <= law.kept < 1
     assert 9 < law.mean < 10.5
-    exact = sum(k * w for k, w in enumerate(law.weights, 1))
+    exact = sum(k * (1 - law.stop) ** k / (1 if law.exponent else k) for k in range(1, law.most_runs + 1))
     assert law.kept * law.endless_mean == exact
     assert law_of_mean(name, 10, most_runs=3).most_runs == 3
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(("n_candidates", "mean"), [(1, 2), (4, 10), (50, 10), (300, 2), (10, 40)])
+def test_as_few_runs_are_made_as_keep_the_mean(name, n_candidates, mean):
+    """Every candidate has equally many; one fewer each would keep less than 97 %."""
+    law = law_of_mean(name, mean, n_candidates=n_candidates)
+    assert law.most_runs == law.runs_each * n_candidates
+    assert law.kept >= 0.97
+    if law.runs_each > 1:
+        fewer = law_of_mean(name, mean, law.most_runs - 1, n_candidates=n_candidates)
+        assert fewer.runs_each == law.runs_each - 1
+        assert fewer.kept < 0.97
+
+
+def test_more_candidates_than_runs_are_refused():
+    """Each must be run, and a number of runs that candidates do not share is none of a law."""
+    with pytest.raises(InvalidArgument, match="number of candidates, 9"):
+        law_of_mean("geometric", 5, 8, n_candidates=9)
+    with pytest.raises(InvalidArgument, match="Try fewer candidates"):
+        law_of_mean("geometric", 5, n_candidates=2001)
+    with pytest.raises(InvalidArgument, match="must be a multiple"):
+        RunLaw(name="geometric", stop=Fraction(1, 2), most_runs=7, n_candidates=2)
 
 
 @pytest.mark.parametrize("budget", [Approx(epsilon=2, delta="1e-5"), Approx(epsilon=8, delta="1e-6"), Pure(epsilon=3)])
@@ -158,7 +186,7 @@ def test_a_run_has_nearly_all_that_the_budget_allows(budget, name):
     """The event of the run budget is accepted, and one of a run that may cost a thousandth more is refused."""
     law = law_of_mean(name, 5)
     run = run_budget(budget, law)
-    fields = {"law": law.name, "stop": law.stop, "most_runs": law.most_runs, "budget": budget}
+    fields = {"law": law.name, "stop": law.stop, "runs_each": law.most_runs, "n_candidates": 1, "budget": budget}
     assert event(run=run, **fields).price <= budget
     more = type(run).from_coordinates(tuple(number * Fraction(1001, 1000) for number in run.coordinates))
     with pytest.raises(InvalidArgument, match="Raise the noise or the budget"):
@@ -167,10 +195,27 @@ def test_a_run_has_nearly_all_that_the_budget_allows(budget, name):
 
 def test_an_event_survives_its_json():
     """What is written can be read, priced the same."""
-    for stored in (event(), event(run=Pure(epsilon="1/2"), budget=Pure(epsilon=2), adjacency=AddRemove())):
+    pure = {"run": Pure(epsilon="1/2"), "budget": Pure(epsilon=2), "adjacency": AddRemove()}
+    for stored in (event(), event(**pure), older_event(), older_event(**pure)):
         again = event_from_json(json.loads(json.dumps(stored.to_json())))
         assert again == stored
         assert again.price == stored.price
+
+
+def test_an_older_search_costs_what_it_did():
+    """A stored text of version 0.1 is read, its price is the one it had, and no field of the other kind is taken."""
+    stored = {
+        "kind": "private-search", "run": {"currency": "Zcdp", "rho": "1/50"}, "law": "geometric", "stop": "1/10",
+        "most_runs": "50", "n_candidates": "10", "adjacency": "Replace", "statistic": "a fit", "shape": [4],
+        "budget": {"currency": "Approx", "epsilon": "3", "delta": "1/100000"}, "step_bits": 0,
+    }  # fmt: skip
+    found = event_from_json(stored)
+    assert found == older_event()
+    assert found.price.epsilon == OLDER_PRICE
+    with pytest.raises(InvalidArgument, match="unknown field"):
+        event_from_json(stored | {"runs_each": "5"})
+    with pytest.raises(InvalidArgument, match="lacks the field"):
+        event_from_json({name: value for name, value in event().to_json().items() if name != "runs_each"})
 
 
 @pytest.mark.parametrize(
@@ -181,7 +226,8 @@ def test_an_event_survives_its_json():
         ({"law": "poisson"}, "`law`"),
         ({"stop": 1}, "`stop` must be in"),
         ({"stop": Fraction(1, 10**6)}, "`stop` must be in"),
-        ({"most_runs": 5000}, "`most_runs`"),
+        ({"runs_each": 500}, "`most_runs`"),
+        ({"runs_each": 0}, "`runs_each`"),
         ({"n_candidates": 0}, "`n_candidates`"),
     ],
 )

@@ -146,7 +146,7 @@ class TestPosterior(Rows):
 
     @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=8), st.floats(-1e3, 1e3), st.booleans())
     def test_one_record_changes_the_utility_by_its_range_at_most(self, values, other, added):
-        """Whatever stands in it, under both adjacencies: per-record bounds are enforced in whole numbers."""
+        """Whatever stands in it, under both adjacencies, where the function looks at one record at a time."""
         rows = np.array(values)[:, None]
         changed = np.vstack([rows, [[other]]]) if added else np.vstack([rows[:-1], [[other]]])
         points = np.linspace(-5, 5, 7)[:, None]
@@ -260,7 +260,7 @@ class TestSyntheticData(TargetContract):
 
 
 class TestUserTarget(Rows):
-    """A utility of one's own with enforced bounds."""
+    """A utility of one's own, moved into its bounds."""
 
     def target(self, **changes):
         """Return the target."""

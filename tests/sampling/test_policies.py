@@ -311,7 +311,7 @@ def test_sample_asks_for_an_adjacency_or_takes_the_ledgers():
     ledger = Ledger(total=PURE, adjacency=AddRemove(), coins=Coins.from_seed(1))
     released = sample(lipschitz(), ROWS, budget=PURE, ledger=ledger)
     assert released.adjacency == AddRemove()
-    assert any("declared by the user" in note for note in released.notes)
+    assert any("declared and believed" in note for note in released.notes)
     with pytest.raises(AdjacencyMismatch):
         sample(lipschitz(), ROWS, budget=PURE, adjacency=Replace(), ledger=ledger)
     with pytest.raises(InvalidType, match="`target`"):

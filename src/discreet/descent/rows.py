@@ -10,6 +10,7 @@ import numpy as np
 from discreet import _checks
 from discreet.descent.row_grid import DEFAULT_BITS, RowGrid
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.lattice.products import check_products
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.given_cells import matrix_of_numbers, numbers_of
 from discreet.tables.pairing import check_pairing
@@ -58,6 +59,7 @@ class IntegerRows:
     def __init__(
         self, grid: RowGrid, private_matrix: Any, private_y: NDArray[np.float64], target_bounds: tuple[float, float]
     ) -> None:
+        check_products()
         self.grid = grid
         self.private_matrix = private_matrix
         self.private_y = private_y

@@ -21,7 +21,8 @@ from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import check_payer, release
-from discreet.privacy.search_events import PrivateSearchEvent, law_of_mean, run_budget
+from discreet.privacy.run_laws import law_of_mean
+from discreet.privacy.search_events import EvenSearchEvent, run_budget
 from discreet.tables.arguments import says_what_it_lacks
 from discreet.tables.arrays import check_matrix, check_target
 from discreet.tables.labels import check_classes
@@ -40,9 +41,10 @@ _ALLOWED_RIVALS = frozenset({"n_blocks", "radius", "regularization", "method"})
 class PrivateSearch(BaseEstimator):
     """The best of several settings, found on private rows; all that it tried is paid for once.
 
-    A number K is drawn from a public law and kept secret. `most_runs` runs are made, so that the clock does not tell
-    K; each picks a candidate at random, fits it on one part of the rows and releases a noisy score on the other. The
-    best of the first K runs is the result.
+    A number K is drawn from a public law, and K candidates at random: these runs count, and which they are stays
+    secret. Every candidate is run equally often, in the order of the list, so that times tell nothing of it. A run
+    fits a candidate on one part of the rows and releases a noisy score on the other. The best run that counts is the
+    result.
 
     Parameters
     ----------
@@ -57,9 +59,10 @@ class PrivateSearch(BaseEstimator):
     mean_runs : int, default 10
         About how many runs count, 2 to 200.
     most_runs : int or None
-        How many runs are made; None for what keeps 97 % of the mean.
+        How many runs may be made, at most 2000: as many as every candidate can have equally. None for what keeps 97 %
+        of the mean: 68 runs of 4 candidates, 200 of 50, where ten count.
     test_share : float, default 0.2
-        Which part of the rows scores, between 0 and 1.
+        Which part of the rows scores, between 0 and 1. Under Replace which ones do depends on their order.
 
     Attributes
     ----------
@@ -74,7 +77,8 @@ class PrivateSearch(BaseEstimator):
 
     Guarantee
     ---------
-    One `fit` satisfies `budget` under the estimator's adjacency, as one entry of the ledger. Under Replace a row's
+    One `fit` satisfies `budget` under the estimator's adjacency, as one entry of the ledger, for the result and the
+    sequence of runs together. Under Replace a row's
     part is a function of its position, under AddRemove of its content. Nothing of the other runs is kept.
     Proof: docs/proofs/private_search.md. Source: Liu and Talwar 2019; Papernot and Steinke 2022.
 
@@ -177,14 +181,14 @@ class PrivateSearch(BaseEstimator):
     def _plan(
         self, model: Any, adjacency: Adjacency, settings: list[dict[str, Any]], share: Fraction, n_columns: int
     ) -> SearchPlan:
-        law = law_of_mean(self.law, self.mean_runs, self.most_runs)
+        law = law_of_mean(self.law, self.mean_runs, self.most_runs, n_candidates=len(settings))
         of_run = run_budget(self.budget, law)
-        event = PrivateSearchEvent(
+        event = EvenSearchEvent(
             run=of_run,
             law=law.name,
             stop=law.stop,
-            most_runs=law.most_runs,
-            n_candidates=len(settings),
+            runs_each=law.runs_each,
+            n_candidates=law.n_candidates,
             adjacency=adjacency,
             budget=self.budget,
             statistic=f"the best of a secret number of fits of {type(model).__name__}, {n_columns} columns",

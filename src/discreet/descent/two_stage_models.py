@@ -86,7 +86,7 @@ class TwoStageLinearRegression(TwoStageFamily, DescentRegressor):
         Every entry of a scaled row is clipped to this size; None means `row_norm`.
     n_blocks : int or None
         How many blocks; None takes the root of the public number of rows. Under Replace a record's block is its
-        position, under AddRemove a function of its content.
+        position, so the fit depends on the order of the rows; under AddRemove it is a function of its content.
     regularization : float or None
         Strong convexity of the second stage, of parameters times `row_norm`; None: from the budget.
     clip : float or None

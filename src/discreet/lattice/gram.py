@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.lattice.products import check_products
 from discreet.lattice.quantize import all_finite, quantize
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class _ExactProduct:
     """
 
     def __init__(self, shape: tuple[int, int], most_rows: int) -> None:
+        check_products()
         self._most_rows = most_rows
         self._rows = 0
         self._product = np.empty(shape)

@@ -9,7 +9,9 @@ from typing import ClassVar
 from discreet.errors import InvalidArgument
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Pure
-from discreet.privacy.sampling_events import SamplingEvent
+from discreet.privacy.outward import LARGEST, exp_up
+from discreet.privacy.sampling_events import SamplingEvent, plain_time
+from discreet.privacy.tradeoff import two_sided_delta
 
 # How far rounded components may be from perpendicular: a record's squares along all of them sum to this, at most.
 _TOGETHER = 1 + Fraction(1, 2**12)
@@ -28,6 +30,8 @@ class ComponentsEvent(SamplingEvent):
     Between tables that differ in one replaced record the squares along all directions together change by 1, not one by
     one: in Pure and Approx k directions cost ``(k + 1 + 2**-12) * scale`` and k times what the clock costs, not
     ``2 k * scale``. In other currencies, and under AddRemove, they cost what `SamplingEvent` says.
+    Under `Plain`, with E that sum and delta the curve of one running time, they cost at epsilon
+    ``k (e**E delta((epsilon - E) / k) + delta((epsilon + E) / k)) / (1 + e**E)``.
     Proof: docs/proofs/bingham.md, section 1
 
     Examples
@@ -46,6 +50,11 @@ class ComponentsEvent(SamplingEvent):
         least = 1 if isinstance(self.adjacency, Replace) else Fraction(1, 2)
         if self.sensitivity < least:
             raise InvalidArgument(f"`sensitivity` of a direction must be at least {least}; found {self.sensitivity}.")
+        if self.policy == "squeeze" or self.envelope != "data-dependent":
+            raise InvalidArgument(
+                f"`policy` {self.policy!r} with a {self.envelope} envelope has no proved price of directions together. "
+                "Use a SamplingEvent, which adds up single draws."
+            )
         if len(self.shape) != 2 or self.n_draws**2 * self.shape[1] > _LARGEST:
             raise InvalidArgument("`n_draws` squared times the columns of `shape` must be at most 2**20.")
 
@@ -56,3 +65,16 @@ class ComponentsEvent(SamplingEvent):
         if not isinstance(self.adjacency, Replace) or not isinstance(self.budget, (Pure, Approx)):
             return apart
         return min(apart, self.scale * (self.n_draws + _TOGETHER) / (2 * self.n_draws) + 2 * self.error)
+
+    @property
+    def plain_delta(self) -> Fraction:
+        """The delta of outputs and numbers of proposals of a plain sampler, at the budget's epsilon; rounded up."""
+        apart = super().plain_delta
+        if self.change == super().change:
+            return apart
+        joint, epsilon = 2 * self.n_draws * self.change, self.budget.coordinates[0]
+        curve = plain_time(self)
+        heavy, light = (two_sided_delta(curve, (epsilon + side * joint) / self.n_draws) for side in (-1, 1))
+        high = exp_up(min(joint, Fraction(LARGEST)))
+        weight = high / (1 + high) if joint <= LARGEST else Fraction(1)
+        return self.n_draws * (light + max(Fraction(0), heavy - light) * weight)

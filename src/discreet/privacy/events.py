@@ -46,6 +46,7 @@ _MODULES = {
     "frank-wolfe": "perturbation_events",
     "repeated": "repeated_events",
     "private-search": "search_events",
+    "even-search": "search_events",
     "rejection-sampling": "sampling_events",
     "k-norm-gradient": "k_norm_events",
     "principal-components": "components_events",

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
@@ -25,6 +25,9 @@ from discreet.privacy.outward import exp_up, log_down, log_up
 from discreet.privacy.products import WithPure
 from discreet.privacy.runtimes import acceptance as checked_acceptance
 from discreet.privacy.runtimes import geometric_runtime
+
+if TYPE_CHECKING:
+    from discreet.privacy.tradeoff import TradeoffFunction
 
 __all__ = [
     "ChoiceEvent",
@@ -239,6 +242,11 @@ class SamplingEvent(Event):
         return _price(self)
 
     @property
+    def plain_delta(self) -> Fraction:
+        """The delta of outputs and numbers of proposals of a plain sampler, at the budget's epsilon; rounded up."""
+        return self.n_draws * plain_curve(self).upper_delta(self.budget.coordinates[0] / self.n_draws)
+
+    @property
     def runtime_epsilon(self) -> Fraction:
         """What the number of blocks of one draw costs by itself, where that is pure: 0 but for cool-down."""
         return beside(self.runtime, self.acceptance, self.envelope)[0] if self.policy == "cool-down" else _ZERO
@@ -295,14 +303,13 @@ def _approx(event: SamplingEvent, epsilon: Fraction, delta: Fraction) -> Budget:
 
 
 def _plain_price(event: SamplingEvent) -> Budget:
-    n, budget = event.n_draws, event.budget
+    budget = event.budget
     if not isinstance(budget, Approx) or budget.delta == 0:
         raise IncompatiblePlan(
             f"The running time of a plain sampler has no price in {budget!r}: no finite epsilon bounds it. "
             "Use CoolDown(), or a budget Approx with a delta above 0."
         )
-    each = Approx(epsilon=budget.epsilon / n, delta=budget.delta / n)
-    delta = round_up(n * plain_curve(event).upper_delta(each.epsilon))
+    delta = round_up(event.plain_delta)
     if delta <= budget.delta:
         return budget
     if delta < 1:
@@ -314,9 +321,13 @@ def plain_curve(event: SamplingEvent) -> CommonEnvelope | WithPure:
     """Return the joint curve of output and number of proposals of one plain draw."""
     if event.envelope == "common" and event.change <= 20:
         return CommonEnvelope(shift=event.change, p_high=event.parameter * event.acceptance_high)
+    return WithPure(plain_time(event), epsilon=2 * event.change)
+
+
+def plain_time(event: SamplingEvent) -> TradeoffFunction:
+    """Return the curve of the number of proposals of one plain draw, of the two extreme data sets."""
     low = min(event.partner, event.acceptance_high)
-    pair = geometric_runtime(p=event.parameter * event.acceptance_high, q=event.parameter * low)
-    return WithPure(pair, epsilon=2 * event.change)
+    return geometric_runtime(p=event.parameter * event.acceptance_high, q=event.parameter * low)
 
 
 @dataclass(frozen=True, kw_only=True)

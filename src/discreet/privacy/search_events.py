@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -14,156 +15,32 @@ from discreet.privacy.accounting import zcdp_epsilon
 from discreet.privacy.budgets import Approx, Budget, Pure, Zcdp, budget_from_json, check_budget, to_json
 from discreet.privacy.events import Event
 from discreet.privacy.outward import log_up
+from discreet.privacy.run_laws import RunLaw
 
-LAWS = ("geometric", "logarithmic")
-# Weights are exact rationals, whose digits grow with the number of runs.
-MOST_RUNS = 2000
-_LEAST_STOP = Fraction(1, 1000)
 # Bits of a run's budget, found by halving and then rounded down.
 _BITS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunLaw:
-    """The public law of the secret number of runs that count.
-
-    Parameters
-    ----------
-    name : {"geometric", "logarithmic"}
-        K has weights (1 - stop)**k, or (1 - stop)**k / k, for k = 1 to `most_runs`.
-    stop : Fraction
-        In [1/1000, 1).
-    most_runs : int
-        The largest K, 1 to 2000.
-
-    Examples
-    --------
-    >>> law = RunLaw(name="geometric", stop=Fraction(1, 2), most_runs=2)
-    >>> law.probabilities
-    (Fraction(2, 3), Fraction(1, 3))
-    """
-
-    name: str
-    stop: Fraction
-    most_runs: int
-
-    def __post_init__(self) -> None:
-        _checks.one_of(self.name, "law", LAWS)
-        stop = _checks.exact(self.stop, "stop")
-        if not _LEAST_STOP <= stop < 1:
-            raise InvalidArgument(f"`stop` must be in [{_LEAST_STOP}, 1); found {stop}.")
-        object.__setattr__(self, "stop", stop)
-        object.__setattr__(self, "most_runs", _checks.integer(self.most_runs, "most_runs", low=1, high=MOST_RUNS))
-
-    @property
-    def exponent(self) -> int:
-        """Eta of the negative binomial law: 1 for geometric, 0 for logarithmic."""
-        return 1 if self.name == "geometric" else 0
-
-    @property
-    def weights(self) -> tuple[Fraction, ...]:
-        """Weights of K = 1, 2, ..., not divided by their sum."""
-        return _weights(self)
-
-    @property
-    def probabilities(self) -> tuple[Fraction, ...]:
-        """Probabilities of K = 1, 2, ...; exact."""
-        total = sum(self.weights)
-        return tuple(weight / total for weight in self.weights)
-
-    @property
-    def mean(self) -> Fraction:
-        """The expected number of runs that count."""
-        return sum((k * p for k, p in enumerate(self.probabilities, 1)), Fraction(0))
-
-    @property
-    def endless_mean(self) -> Fraction:
-        """The sum of k times weight over all k, also those above `most_runs`."""
-        return (1 - self.stop) / self.stop ** (self.exponent + 1)
-
-    @property
-    def kept(self) -> Fraction:
-        """The part of `endless_mean` that comes from k up to `most_runs`."""
-        return sum((k * w for k, w in enumerate(self.weights, 1)), Fraction(0)) / self.endless_mean
-
-    @property
-    def factor(self) -> Fraction:
-        """What multiplies delta: the mean of K, were its law continued beyond `most_runs`."""
-        return _factor(self)
-
-
-@lru_cache(maxsize=64)
-def _factor(law: RunLaw) -> Fraction:
-    return law.endless_mean / sum(law.weights)
-
-
-@lru_cache(maxsize=64)
-def _weights(law: RunLaw) -> tuple[Fraction, ...]:
-    powers = ((1 - law.stop) ** k for k in range(1, law.most_runs + 1))
-    return tuple(power if law.exponent else power / k for k, power in enumerate(powers, 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivateSearchEvent(Event):
-    """The best of K private runs, by scores that the runs release; K is secret, drawn first, from a public law.
-
-    Parameters
-    ----------
-    run : Pure or Zcdp
-        What one run keeps, its score included. Fitting and scoring look at different records, so they do not add up.
-    law : {"geometric", "logarithmic"}
-        Law of K, see `RunLaw`.
-    stop : Fraction
-        Its parameter.
-    most_runs : int
-        The largest K. So many runs are always made, so that the clock does not tell K.
-    n_candidates : int
-        Among how many public settings each run chooses at random.
-
-    Guarantee
-    ---------
-    With L = log(1 / stop), eta = 1 for geometric and 0 for logarithmic, and `kept`, `factor` of `RunLaw`:
-    for `run` in Pure, Pure with epsilon = (2 + eta) * run + log(1 / kept);
-    for `run` in Zcdp, Approx at the budget's delta with epsilon = (1 + eta) * ((a - 1) * rho + L / a) +
-    log(1 / kept) + the epsilon of rho at delta / factor, for the best a >= 1. All rounded up.
-    Proof: docs/proofs/private_search.md. Source: Papernot and Steinke 2022, here with K bounded.
-
-    Examples
-    --------
-    >>> from discreet.privacy.adjacency import Replace
-    >>> PrivateSearchEvent(run=Pure(epsilon=1), law="geometric", stop=Fraction(1, 2), most_runs=60, n_candidates=4,
-    ...                    adjacency=Replace(), budget=Pure(epsilon="3.1"), statistic="a fit", shape=()).price < Pure(
-    ...                    epsilon="3.0000001")
-    True
-    """
-
-    kind: ClassVar[str] = "private-search"
+class _SearchEvent(Event):
+    """What both kinds of search have in common: a run's budget, and the law of how many runs count."""
 
     run: Budget
-    law: str
-    stop: Fraction
-    most_runs: int
-    n_candidates: int
 
-    def _check_numbers(self) -> None:
+    @property
+    @abstractmethod
+    def runs(self) -> RunLaw:
+        """The law of the number of runs that count."""
+
+    def _check_run(self) -> None:
         check_budget(self.run, "run")
         if not isinstance(self.run, (Pure, Zcdp)):
             raise InvalidArgument(f"`run` must be in Pure or Zcdp; found {self.run!r}.")
-        self._set(
-            stop=_checks.exact_positive(self.stop, "stop"),
-            most_runs=_checks.whole(self.most_runs, "most_runs", low=1),
-            n_candidates=_checks.whole(self.n_candidates, "n_candidates", low=1),
-        )
         if isinstance(self.run, Zcdp) and not (isinstance(self.budget, Approx) and self.budget.delta > 0):
             raise InvalidArgument(
                 f"`budget` must be in Approx, with a delta above 0, where `run` is in Zcdp; found {self.budget!r}."
             )
         _ = self.runs  # checks the law
-
-    @property
-    def runs(self) -> RunLaw:
-        """The law of the number of runs."""
-        return RunLaw(name=self.law, stop=self.stop, most_runs=self.most_runs)
 
     @property
     def price(self) -> Pure | Approx:
@@ -184,13 +61,123 @@ class PrivateSearchEvent(Event):
         return super()._from_fields(stored | {"run": budget_from_json(stored.get("run"))})
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvenSearchEvent(_SearchEvent):
+    """The best of a secret number of private runs, by scores that the runs release; each candidate is run as often.
+
+    Parameters
+    ----------
+    run : Pure or Zcdp
+        What one run keeps, its score included. Fitting and scoring look at different records, so they do not add up.
+    law : {"geometric", "logarithmic"}
+        Law of the number of runs that count, see `RunLaw`.
+    stop : Fraction
+        Its parameter.
+    runs_each : int
+        How many runs each candidate has, always: the sequence of runs tells nothing of which ones count.
+    n_candidates : int
+        Among how many public settings each run that counts is chosen at random.
+
+    Guarantee
+    ---------
+    For the result and the sequence of runs together, with L = log(1 / stop), eta = 1 for geometric and 0 for
+    logarithmic, and `kept`, `factor` of `RunLaw`:
+    for `run` in Pure, Pure with epsilon = (2 + eta) * run + log(1 / kept);
+    for `run` in Zcdp, Approx at the budget's delta with epsilon = (1 + eta) * ((a - 1) * rho + L / a) +
+    log(1 / kept) + the epsilon of rho at delta / factor, for the best a >= 1. All rounded up.
+    Proof: docs/proofs/private_search.md. Source: Papernot and Steinke 2022, here with bounded counts.
+
+    Examples
+    --------
+    >>> from discreet.privacy.adjacency import Replace
+    >>> EvenSearchEvent(run=Pure(epsilon=1), law="geometric", stop=Fraction(1, 2), runs_each=20, n_candidates=4,
+    ...                 adjacency=Replace(), budget=Pure(epsilon="3.1"), statistic="a fit", shape=()).price < Pure(
+    ...                 epsilon="3.00001")
+    True
+    """
+
+    kind: ClassVar[str] = "even-search"
+
+    law: str
+    stop: Fraction
+    runs_each: int
+    n_candidates: int
+
+    def _check_numbers(self) -> None:
+        self._set(
+            stop=_checks.exact_positive(self.stop, "stop"),
+            runs_each=_checks.whole(self.runs_each, "runs_each", low=1),
+            n_candidates=_checks.whole(self.n_candidates, "n_candidates", low=1),
+        )
+        self._check_run()
+
+    @property
+    def runs(self) -> RunLaw:
+        """The law of the number of runs that count."""
+        most_runs = self.runs_each * self.n_candidates
+        return RunLaw(name=self.law, stop=self.stop, most_runs=most_runs, n_candidates=self.n_candidates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateSearchEvent(_SearchEvent):
+    """A search of an older version: each run drew its candidate when its turn came; kept to read what was stored.
+
+    Parameters
+    ----------
+    run : Pure or Zcdp
+        What one run keeps, its score included.
+    law : {"geometric", "logarithmic"}
+        Law of the number of runs that count, see `RunLaw`.
+    stop : Fraction
+        Its parameter.
+    most_runs : int
+        How many runs were made: the largest K.
+    n_candidates : int
+        Among how many public settings each run chose at random.
+
+    Guarantee
+    ---------
+    For the result alone: as `EvenSearchEvent`, with the law of K bounded by `most_runs`. Whoever saw how long each
+    run took may have seen the order of the candidates, and learned more.
+    Proof: docs/proofs/private_search.md
+
+    Examples
+    --------
+    >>> from discreet.privacy.adjacency import Replace
+    >>> PrivateSearchEvent(run=Pure(epsilon=1), law="geometric", stop=Fraction(1, 2), most_runs=60, n_candidates=4,
+    ...                    adjacency=Replace(), budget=Pure(epsilon="3.1"), statistic="a fit", shape=()).price < Pure(
+    ...                    epsilon="3.0000001")
+    True
+    """
+
+    kind: ClassVar[str] = "private-search"
+
+    law: str
+    stop: Fraction
+    most_runs: int
+    n_candidates: int
+
+    def _check_numbers(self) -> None:
+        self._set(
+            stop=_checks.exact_positive(self.stop, "stop"),
+            most_runs=_checks.whole(self.most_runs, "most_runs", low=1),
+            n_candidates=_checks.whole(self.n_candidates, "n_candidates", low=1),
+        )
+        self._check_run()
+
+    @property
+    def runs(self) -> RunLaw:
+        """The law of the number of runs."""
+        return RunLaw(name=self.law, stop=self.stop, most_runs=self.most_runs)
+
+
 def _pure_epsilon(epsilon: Fraction, law: RunLaw) -> Fraction:
     return (2 + law.exponent) * epsilon + _cut(law)
 
 
 @lru_cache(maxsize=64)
 def _cut(law: RunLaw) -> Fraction:
-    """Return log(1 / kept), rounded up: what it costs that K is bounded."""
+    """Return log(1 / kept), rounded up: what it costs that the runs are bounded."""
     return log_up(1 / law.kept)
 
 
@@ -276,53 +263,3 @@ def _largest_rho(budget: Approx, law: RunLaw) -> Fraction:
     if low > 0:
         return low
     raise InvalidArgument(_NOTHING.format(budget))
-
-
-def law_of_mean(name: str, mean_runs: int, most_runs: int | None = None) -> RunLaw:
-    """Return the law whose mean, were it endless, is about `mean_runs`.
-
-    Parameters
-    ----------
-    name : {"geometric", "logarithmic"}
-        Which law.
-    mean_runs : int
-        2 to 200.
-    most_runs : int or None
-        None for the fewest that keep 97 % of the mean.
-
-    Examples
-    --------
-    >>> law_of_mean("geometric", 10).most_runs, law_of_mean("logarithmic", 10).most_runs
-    (51, 129)
-    """
-    mean = _checks.integer(mean_runs, "mean_runs", low=2, high=200)
-    if _checks.one_of(name, "law", LAWS) == "geometric":
-        stop = Fraction(1, mean)
-    else:
-        low, high = 1e-3, 0.999
-        for _ in range(60):
-            middle = (low + high) / 2
-            if (1 - middle) / (middle * -math.log(middle)) > mean:
-                low = middle
-            else:
-                high = middle
-        stop = max(_LEAST_STOP, Fraction(round(1000 * high), 1000))
-    if most_runs is not None:
-        return RunLaw(name=name, stop=stop, most_runs=most_runs)
-    low_runs, high_runs = 1, MOST_RUNS
-    while low_runs < high_runs:
-        middle_runs = (low_runs + high_runs) // 2
-        if _kept_share(name, float(stop), middle_runs) >= _KEPT:
-            high_runs = middle_runs
-        else:
-            low_runs = middle_runs + 1
-    return RunLaw(name=name, stop=stop, most_runs=low_runs)
-
-
-_KEPT = 0.97
-
-
-def _kept_share(name: str, stop: float, most_runs: int) -> float:
-    """Return `RunLaw.kept` in doubles."""
-    rest = (1 - stop) ** most_runs
-    return 1 - rest * (1 + most_runs * stop if name == "geometric" else 1)

@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.lattice.noise.gumbel import check_gumbel_scale, noisy_top
 from discreet.sampling.evaluation import check_function, complete_rows, evaluate, rows_of
-from discreet.sampling.targets import ExactTarget
+from discreet.sampling.targets import BELIEVED, ExactTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,8 @@ class FiniteCandidates(ExactTarget):
         Takes all candidates, shape (n_candidates, dimension), and rows, shape (n_rows, n_columns); returns one number
         a candidate. What fails counts as 0.
     change : number
-        The most by which the utility of a candidate changes when a record is added, removed or replaced.
+        The most by which the utility of a candidate changes when a record is added, removed or replaced; believed, not
+        enforced.
     step : number, optional
         Utilities are rounded to whole numbers of steps, and `change` grows by up to two of them; None says that
         utilities are whole numbers already, such as counts, which are kept as they are.
@@ -46,7 +47,8 @@ class FiniteCandidates(ExactTarget):
 
     Guarantee
     ---------
-    The exponential mechanism, exactly; its work is the same for all data sets. Proof: docs/proofs/gumbel.md
+    The exponential mechanism, exactly, as far as `change` is true; its work is the same for all data sets.
+    Proof: docs/proofs/gumbel.md
 
     Examples
     --------
@@ -106,6 +108,15 @@ class FiniteCandidates(ExactTarget):
             return Fraction(math.floor(self.change)) if self.change >= 1 else Fraction(self.change)
         # The distance of two rounded numbers is less than their distance plus one step; the division adds a little.
         return Fraction(math.floor(self.change / self.step) + 2)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The change is believed."""
+        return (BELIEVED.format("sensitivity"),)
+
+    def count(self, data: Any) -> int:
+        """Return the number of rows."""
+        return int(rows_of(data).shape[0])
 
     def prepare(self, data: Any) -> np.ndarray:
         """Return the rows, complete."""

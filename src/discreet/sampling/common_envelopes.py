@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 # What rounding does to scale * utility where that is at most 700 in size: a few units in the last place.
 ERROR = Fraction(1, 2**40)
+_OWN_ROW = (
+    "that a record's log-likelihood depends on that record and the point alone is believed of the user's function, not "
+    "enforced; the sensitivity rests on it"
+)
+_POINT_ALONE = (
+    "that the cells' probabilities depend on the point alone is believed of the user's function, not enforced"
+)
 # Steps of a record's log-likelihood from its upper to its lower bound.
 _STEPS = 1 << 20
 
@@ -77,7 +84,13 @@ class BaseProposer(Proposer):
 
 
 def _bounded(
-    scale: Fraction, reach: Fraction, base: Base, utility: Callable[..., np.ndarray], error: Fraction = Fraction(0)
+    scale: Fraction,
+    reach: Fraction,
+    base: Base,
+    utility: Callable[..., np.ndarray],
+    error: Fraction = Fraction(0),
+    *,
+    notes: tuple[str, ...],
 ) -> BoundedUtility:
     least = exp_down(-scale * reach)
     if not least > 0:
@@ -92,6 +105,7 @@ def _bounded(
         common_envelope=True,
         default=base.default,
         least_ratio=least,
+        notes=notes,
         scale=float(scale),
         base=base,
         utility=utility,
@@ -109,13 +123,14 @@ def _needs_rows(name: str, n_rows: int | None) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Posterior(Target):
-    """A draw from a tempered posterior: prior times likelihood to the power `scale`, per-record bounds enforced.
+    """A draw from a tempered posterior: prior times likelihood to the power `scale`, each value moved into bounds.
 
     Parameters
     ----------
     log_likelihood : callable
-        Takes points, shape (size, dimension), and rows, shape (n_rows, n_columns); returns every record's
-        log-likelihood at every point, shape (size, n_rows).
+        Takes points, shape (size, dimension), and all rows, shape (n_rows, n_columns); returns every record's
+        log-likelihood at every point, shape (size, n_rows). A record's must depend on that record and the point alone,
+        and the function must not raise: that is believed, not enforced.
     lower, upper : float
         Public limits of a record's log-likelihood. What is outside is moved to the nearer one, NaN to the lower.
     prior : Uniform, Normal or Custom
@@ -126,7 +141,9 @@ class Posterior(Target):
     Guarantee
     ---------
     The utility, the sum of ``log-likelihood - upper`` in steps of ``2**-20 (upper - lower)``, is a sum of whole
-    numbers: one record changes it by at most ``upper - lower`` under either adjacency, whatever the function does.
+    numbers, each within the bounds, which are enforced. One record then changes it by at most ``upper - lower`` under
+    either adjacency, *as far as each value depends on its own record alone*: a function that looks at several records,
+    such as one that subtracts their mean, or that keeps state, may change it by any number of times as much.
     Proof: docs/proofs/sampling.md
 
     Examples
@@ -186,7 +203,7 @@ class Posterior(Target):
     def at(self, scale: Fraction, n_rows: int | None) -> ScaledTarget:
         """Return the posterior at the power `scale`."""
         reach = _needs_rows(self.name, n_rows) * self.sensitivity(Replace())
-        return _bounded(scale, reach, self.prior, self._utility)
+        return _bounded(scale, reach, self.prior, self._utility, notes=(_OWN_ROW,))
 
     def _utility(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         lower, upper = float(self.lower), float(self.upper)
@@ -215,7 +232,7 @@ class SyntheticData(Target):
     ----------
     cells : callable
         Takes points, shape (size, dimension); returns the generator's probability of every cell, shape (size,
-        n_cells). Knows nothing of private rows.
+        n_cells). It is given no private row, and that it knows of none by other ways is believed.
     n_cells : int
         How many cells there are. A private record is given by the number of its cell, from 0.
     prior : Uniform, Normal or Custom
@@ -223,7 +240,8 @@ class SyntheticData(Target):
 
     Guarantee
     ---------
-    Between neighbours under Replace the utility changes by at most 1/2. Proof: docs/proofs/sampling.md
+    Between neighbours under Replace the utility changes by at most 1/2, as far as the cells' probabilities depend on
+    the point alone. Proof: docs/proofs/sampling.md
     Source: Snoke and Slavkovic 2018, pMSE mechanism.
     """
 
@@ -261,17 +279,16 @@ class SyntheticData(Target):
     def prepare(self, data: Any) -> np.ndarray:
         """Return how many records each cell has."""
         rows = complete_rows(data, 1)[:, 0]
-        whole = rows.astype(np.int64)
-        if ((whole != rows) | (whole < 0) | (whole >= self.n_cells)).any():
+        if ((rows != np.rint(rows)) | (rows < 0) | (rows >= self.n_cells)).any():
             raise InvalidData(f"`data` must hold numbers of cells, whole and from 0 to {self.n_cells - 1}.")
-        return np.bincount(whole, minlength=self.n_cells).astype(np.float64)
+        return np.bincount(rows.astype(np.int64), minlength=self.n_cells).astype(np.float64)
 
     def at(self, scale: Fraction, n_rows: int | None) -> ScaledTarget:
         """Return the law at a public scale."""
         # Utilities of size 700 / scale and less matter; a sum of k terms errs by (k + 8) 2**-53 of its size.
         error = Fraction(700 * (self.n_cells + 8), 2**52) / scale
         reach = Fraction(_needs_rows(self.name, n_rows), 4) * (1 + Fraction(1, 2**30))
-        return _bounded(scale, reach, self.prior, self._utility, error)
+        return _bounded(scale, reach, self.prior, self._utility, error, notes=(_POINT_ALONE,))
 
     def _shares(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         del rows

@@ -19,7 +19,7 @@ from discreet.privacy.outward import exp_down, exp_up
 from discreet.sampling.displacements import RELATIVE_ERROR, NormalDisplacements
 from discreet.sampling.evaluation import check_function, complete_rows, evaluate, public_uniforms, rows_of
 from discreet.sampling.location_envelopes import Location, Proposals, PublicGrid
-from discreet.sampling.targets import Points, Proposer, ScaledTarget, Target
+from discreet.sampling.targets import BELIEVED, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +159,7 @@ class StronglyConcave(Target):
             common_envelope=False,
             floor=-np.inf,
             default=(0.0,) * self.columns,
-            notes=("sensitivity and curvature of the utility were declared by the user",),
+            notes=(BELIEVED.format("sensitivity and curvature"),),
             target=self,
             scale=float(scale),
             n_steps=frame.n_steps,

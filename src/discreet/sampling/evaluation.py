@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,21 @@ def rows_of(data: Any, name: str = "data") -> np.ndarray:
     return np.array(table, np.float64)
 
 
+def refuse_no_rows(n_rows: int) -> None:
+    """Refuse an empty table where the number of rows is public.
+
+    Raises
+    ------
+    InvalidData
+        If there is no row.
+    """
+    if n_rows == 0:
+        raise InvalidData(NO_ROWS)
+
+
+NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required. Give a row, at least."
+
+
 def complete_rows(data: Any, n_columns: int) -> np.ndarray:
     """Return private rows as float64.
 
@@ -58,8 +74,8 @@ def complete_rows(data: Any, n_columns: int) -> np.ndarray:
 def evaluate(function: Callable[..., Any], points: np.ndarray, rows: np.ndarray, width: int = 1) -> np.ndarray:
     """Return a user's function of points and private rows, shape (size,) or (size, width); NaN where it fails.
 
-    It gets a few points at a time. What it raises, or returns in another shape, counts as NaN: an error that depends
-    on private rows would be a release.
+    It gets a few points at a time. What it raises, or returns in another shape, counts as NaN, and its warnings are
+    not shown: an error or a warning that depends on private rows would be a release.
     """
     shape = (points.shape[0],) if width == 1 else (points.shape[0], width)
     values = np.full(shape, np.nan)
@@ -67,9 +83,11 @@ def evaluate(function: Callable[..., Any], points: np.ndarray, rows: np.ndarray,
     for start in range(0, points.shape[0], step):
         part = points[start : start + step]
         try:
-            values[start : start + step] = np.asarray(function(part, rows), np.float64).reshape(
-                values[start : start + step].shape
-            )
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                values[start : start + step] = np.asarray(function(part, rows), np.float64).reshape(
+                    values[start : start + step].shape
+                )
         except Exception:  # noqa: BLE001, S112  (whatever a stranger's function raises)
             continue
     return values

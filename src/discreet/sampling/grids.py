@@ -144,6 +144,11 @@ class GridTarget(Target):
     bounds: Interval | Box
     per_side: int | None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a draw must know, such as what is believed of a user's own function."""
+        return ()
+
     @abstractmethod
     def modulus(self, n_rows: int | None) -> Modulus:
         """Return the utility's modulus for every data set of `n_rows` rows; of any number where it is None.
@@ -193,6 +198,7 @@ class GridTarget(Target):
             error=scale * modulus.error + ROUNDING,
             common_envelope=False,
             default=tuple(cells.place(np.full((1, self.dimension), 0.5))[0].tolist()),
+            notes=self.notes,
             scale=scale,
             top=float(top),
             cells=cells,

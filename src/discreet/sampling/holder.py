@@ -25,7 +25,7 @@ from discreet.sampling.evaluation import (
     rows_of,
 )
 from discreet.sampling.grids import ROUNDING, Cells, GridTarget, Heights, Modulus, check_grid
-from discreet.sampling.targets import FLOOR, ExactTarget
+from discreet.sampling.targets import BELIEVED, FLOOR, ExactTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,6 +143,11 @@ class LogHoelder(GridTarget):
         del adjacency
         return Fraction(self.change)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Change and modulus are believed."""
+        return (BELIEVED.format("sensitivity and modulus"),)
+
     def modulus(self, n_rows: int | None) -> Modulus:
         """Return the declared modulus."""
         del n_rows  # it holds for every data set
@@ -226,6 +231,15 @@ class Discretized(ExactTarget):
     def sensitivity(self, adjacency: Adjacency) -> Fraction:
         """Return the target's, and twice its evaluation error."""
         return self.target.sensitivity(adjacency) + 2 * self.target.modulus(self.n_rows).error
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The target's."""
+        return self.target.notes
+
+    def count(self, data: Any) -> int:
+        """Return the number of rows."""
+        return self.target.count(data)
 
     def prepare(self, data: Any) -> Any:
         """Return the target's prepared rows."""

@@ -29,7 +29,7 @@ from discreet.sampling.evaluation import (
     rows_of,
     uniforms,
 )
-from discreet.sampling.targets import FLOOR, Points, Proposer, ScaledTarget, Target
+from discreet.sampling.targets import BELIEVED, FLOOR, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ class _WithSlopes(Target):
             common_envelope=False,
             floor=min(FLOOR, -2.1 * reach),
             default=tuple(center.tolist()),
-            notes=("sensitivity and slopes of the utility were declared by the user",),
+            notes=(BELIEVED.format("sensitivity and slopes"),),
             scale=float(scale),
             center=center,
             slopes=np.array([float(scale * slope) for slope in self.slopes]),

@@ -22,7 +22,7 @@ from discreet.lattice.noise.thresholds import Threshold
 from discreet.privacy.outward import exp_down, exp_up
 from discreet.sampling.displacements import minus_log
 from discreet.sampling.evaluation import check_below, check_function, complete_rows, evaluate, rows_of
-from discreet.sampling.targets import Points, Proposer, ScaledTarget, Target
+from discreet.sampling.targets import BELIEVED, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,7 +166,7 @@ class LogConcave(Target):
             common_envelope=False,
             floor=-np.inf,
             default=(float((lower + upper) / 2),),
-            notes=("sensitivity, slope and concavity of the utility were declared by the user",),
+            notes=(BELIEVED.format("sensitivity, slope and concavity"),),
             target=self,
             scale=float(scale),
             bits=bits,

@@ -14,6 +14,7 @@ from discreet.privacy.ledger import Ledger
 from discreet.privacy.outward import exp_down, exp_up
 from discreet.privacy.release import Release, check_payer, release
 from discreet.privacy.sampling_events import ChoiceEvent, Runtime, SamplingEvent, beside, largest_reach
+from discreet.sampling.evaluation import refuse_no_rows
 from discreet.sampling.policies import THINNING_ERROR, CoolDown, Policy, Terms, check_policy
 from discreet.sampling.samplers import Counters, run
 from discreet.sampling.targets import ExactTarget, ScaledTarget, Target
@@ -109,8 +110,8 @@ class ChoicePlan:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
+        """What a reader of the release must know."""
+        return self.target.notes
 
 
 def sample(
@@ -179,16 +180,18 @@ def sample(
     relation = settled_adjacency(ledger, adjacency)
     draws = _checks.integer(n_draws, "n_draws", low=1, high=MOST_DRAWS)
     plan: SamplingPlan | ChoicePlan
+    if not isinstance(target, (Target, ExactTarget)):
+        raise InvalidType(f"`target` must be a Target; found {type(target).__name__}.")
+    if relation.size_is_public:
+        refuse_no_rows(target.count(data))
     if isinstance(target, ExactTarget):
         if runtime is not None:
             check_policy(runtime)
         plan = plan_choice(target, budget=budget, adjacency=relation, n_draws=draws)
-    elif isinstance(target, Target):
+    else:
         n_rows = target.count(data) if isinstance(relation, Replace) else None
         policy = CoolDown() if runtime is None else check_policy(runtime)
         plan = target.plan(budget=budget, adjacency=relation, runtime=policy, n_draws=draws, n_rows=n_rows)
-    else:
-        raise InvalidType(f"`target` must be a Target; found {type(target).__name__}.")
     released = release(plan, data, ledger)
     return replace(released, notes=(*released.notes, *plan.notes))
 

@@ -16,6 +16,7 @@ from discreet.lattice.bounds import Box
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import check_payer, release, with_notes
 from discreet.sampling.components import Components, plan_components
+from discreet.sampling.evaluation import refuse_no_rows
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.policies import CoolDown, check_policy
 from discreet.sampling.second_moments import UnitGrid, check_cells, half_diagonal
@@ -278,8 +279,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise InvalidArgument("Give `x_bounds` or `schema`, not both: each declares the columns of X.")
         lower, upper = table.limits
         matrix = table.private_matrix(progress)
-        if not may_be_empty and not matrix.shape[0]:
-            raise InvalidData("Found array with 0 sample(s) while a minimum of 1 is required. Give a row, at least.")
+        if not may_be_empty:
+            refuse_no_rows(matrix.shape[0])
         names = np.array(table.names, dtype=object)
         return _Rows(matrix, table.names, Box(lower=lower, upper=upper), names, table.notes)
 

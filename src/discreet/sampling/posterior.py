@@ -39,7 +39,8 @@ def posterior_draw(
     Parameters
     ----------
     log_likelihood : callable
-        Takes points, shape (size, dimension), and rows, shape (n_rows, n_columns); returns shape (size, n_rows).
+        Takes points, shape (size, dimension), and all rows, shape (n_rows, n_columns); returns shape (size, n_rows).
+        That each value depends on its own row and the point alone is believed, not enforced.
     data : array-like of shape (n_rows, n_columns)
         Private rows.
     prior : Uniform, Normal or Custom
@@ -64,7 +65,8 @@ def posterior_draw(
 
     Guarantee
     ---------
-    That of `sample`; one record changes the log-likelihood by at most ``upper - lower``, which is enforced.
+    That of `sample`, as far as each value of the function depends on its own row and the point alone: then one record
+    changes the log-likelihood by at most ``upper - lower``. Only that values lie within these bounds is enforced.
     Proof: docs/proofs/sampling.md
 
     Examples

@@ -149,6 +149,10 @@ class QuantileRegressionTarget(ExactTarget):
         bounds += [self.coef_bound] * (self.dimension - len(bounds))
         return [max(1, round(bound * 2**_UNIT_BITS / (self.per_side // 2))) for bound in bounds]
 
+    def count(self, data: CodedRows) -> int:
+        """Return the number of rows."""
+        return data.size()
+
     def prepare(self, data: CodedRows) -> BoundedRows:
         """Return the rows; raises what the data owner declared."""
         return self.reader.read(data)

@@ -13,6 +13,7 @@ from discreet.lattice.bounds import Interval
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import Release, release, with_notes
 from discreet.privacy.sampling_events import ChoiceEvent, largest_reach
+from discreet.sampling.evaluation import refuse_no_rows
 from discreet.sampling.mechanisms import settled_adjacency
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.quantiles import QuantileTarget, Runs, check_quantile, sorted_places, values_of
@@ -50,12 +51,20 @@ class QuantilesPlan:
     is_scalar: bool
 
     def measure(self, data: Any) -> NDArray[np.int64]:
-        """Return the private values as places on the grid, sorted; records that are dropped are not among them."""
+        """Return the private values as places on the grid, sorted; records that are dropped are not among them.
+
+        Raises
+        ------
+        InvalidType, InvalidData
+            If the values are not one column of numbers, a cell is missing, or there is no record at all under
+            Replace(), where their number is public.
+        """
         line = self.targets[0].line
-        if isinstance(data, NumericTable):
-            cells = data.private_matrix()[:, 0]
-            return sorted_places(line, cells[~np.isnan(cells)])
-        return sorted_places(line, values_of(data))
+        is_table = isinstance(data, NumericTable)
+        cells = data.private_matrix()[:, 0] if is_table else values_of(data)
+        if self.adjacency.size_is_public:
+            refuse_no_rows(cells.size)
+        return sorted_places(line, cells[~np.isnan(cells)] if is_table else cells)
 
     def draw(self, statistic: NDArray[np.int64], coins: Coins) -> float | NDArray[np.float64]:
         """Return the quantiles, in the order of their numbers."""
@@ -161,7 +170,8 @@ def quantile(
     InvalidArgument, InvalidType
         If a declaration is not usable; nothing is spent.
     InvalidData
-        If the values are not one column of numbers, or a cell is missing; nothing is spent.
+        If the values are not one column of numbers, a cell is missing, or there are none under Replace(); nothing is
+        spent.
     BudgetExceeded, AdjacencyMismatch
         If the ledger refuses.
 

@@ -184,6 +184,10 @@ class QuantileTarget(ExactTarget):
         """Return 1 under Replace, ``max(q, 1 - q)`` under AddRemove."""
         return rank_sensitivity(self.q, adjacency)
 
+    def count(self, data: Any) -> int:
+        """Return the number of values."""
+        return int(values_of(data).shape[0])
+
     def prepare(self, data: Any) -> NDArray[np.int64]:
         """Return the places of the values, sorted.
 

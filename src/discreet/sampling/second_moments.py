@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.lattice.products import check_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,6 +200,7 @@ def sum_rows(matrix: NDArray[Any], grid: UnitGrid) -> SecondMoments:
     >>> sum_rows(np.array([[3.0, 4.0], [0.0, -0.5]]), UnitGrid(2, row_norm=1.0, bits=4)).private_sum.tolist()
     [[81, 108], [108, 208]]
     """
+    check_products()
     total = np.zeros((grid.n_columns, grid.n_columns), np.int64)
     size = min(_BLOCK_ROWS, max(1, _BLOCK_CELLS // grid.n_columns))
     for start in range(0, matrix.shape[0], size):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from discreet.sampling.policies import Policy
 
 CLAIMS = ("proved", "numerical")
+# What a release says of a function of private rows that its user gave: no check can see what it looks at.
+BELIEVED = "{} of the user's utility: declared and believed, not enforced"
 # Below this the logarithm of an acceptance probability is not followed.
 FLOOR = -700.0
 ONE = Fraction(1)
@@ -252,6 +254,15 @@ class ExactTarget(ABC):
     @abstractmethod
     def sensitivity(self, adjacency: Adjacency) -> Fraction:
         """Return the most by which a utility changes between neighbours; see `Target.sensitivity`."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a draw must know, such as what is believed of a user's own function."""
+        return ()
+
+    @abstractmethod
+    def count(self, data: Any) -> int:
+        """Return the number of rows; see `Target.count`."""
 
     @abstractmethod
     def prepare(self, data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A target of one's own, with public bounds that are enforced and a declared sensitivity."""
+"""A target of one's own: values are moved into its public bounds, its sensitivity is declared and believed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.privacy.outward import exp_down
 from discreet.sampling.bases import Base, check_base
 from discreet.sampling.common_envelopes import ERROR, BoundedUtility
 from discreet.sampling.evaluation import check_below, check_function, complete_rows, evaluate, rows_of
-from discreet.sampling.targets import ScaledTarget, Target
+from discreet.sampling.targets import BELIEVED, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,15 +29,16 @@ class UserTarget(Target):
     Parameters
     ----------
     utility : callable
-        Takes points, shape (size, dimension), and rows, shape (n_rows, n_columns); returns one number a point.
+        Takes points, shape (size, dimension), and all rows, shape (n_rows, n_columns); returns one number a point.
     base : Uniform, Normal or Custom
         The base law; proposals come from it.
     upper : number
-        At least the utility of every point, for every data set: the envelope. It is enforced.
+        At least the utility of every point, for every data set: the envelope. What is above is moved to it.
     change : number
-        The most by which the utility of a point changes when a record is added, removed or replaced.
+        The most by which the utility of a point changes when a record is added, removed or replaced. It is believed:
+        a function sees all rows at once, may keep state, and no check can see how much one record moves it.
     lower : number, optional
-        At most the utility of every point, for every data set. It is enforced.
+        At most the utility of every point, for every data set. What is below is moved to it.
     acceptance : callable, optional
         Takes the scale (a Fraction) and the public number of rows (None under AddRemove), and returns at most the
         mean of ``exp(scale * (utility - upper))`` under the base law, for every data set. Needed where there is no
@@ -134,7 +135,7 @@ class UserTarget(Target):
             common_envelope=True,
             default=self.base.default,
             least_ratio=pointwise or None,
-            notes=("sensitivity and bounds of the utility were declared by the user",),
+            notes=(BELIEVED.format("sensitivity"),),
             scale=float(scale),
             base=self.base,
             utility=self._below,

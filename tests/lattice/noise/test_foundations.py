@@ -157,7 +157,7 @@ def test_an_inaccurate_library_is_refused(monkeypatch):
     from discreet.lattice.noise.box_muller import Pairs
 
     accurate = np.sin
-    monkeypatch.setattr(np, "sin", lambda x: accurate(x) * (1 + 2.0**-40))
+    monkeypatch.setattr(np, "sin", lambda x, out=None: np.multiply(accurate(x), 1 + 2.0**-40, out=out))
     accuracy.check_library.cache_clear()
     try:
         with pytest.raises(DiscreetError, match=r"numpy\.sin has a relative error"):
@@ -165,6 +165,55 @@ def test_an_inaccurate_library_is_refused(monkeypatch):
     finally:
         monkeypatch.undo()
         accuracy.check_library.cache_clear()
+
+
+def wrong_where(function, is_wrong):
+    """Return a function that errs in its last entry where an array and its `out` are of some kind."""
+
+    def planted(x, out=None):
+        wrong = is_wrong(x, out)
+        found = function(x, out=out)
+        if wrong:
+            found[-1] *= 1 + 2.0**-45
+        return found
+
+    return planted
+
+
+def of_size(size):
+    """Return whether an array has so many entries."""
+    return lambda x, _: x.size == size
+
+
+def three_doubles_in(x, _):
+    """Whether an array starts three doubles after the memory that it is a part of."""
+    return x.base is not None and x.ctypes.data - x.base.ctypes.data == 24
+
+
+def in_place(x, out):
+    """Whether the result takes an array's place, where a vector of four leaves three."""
+    return x is out and x.size % 4 == 3
+
+
+@pytest.mark.parametrize("name", ["log", "log1p", "sin"])
+@pytest.mark.parametrize(
+    "is_wrong",
+    [of_size(5), of_size(17), of_size(1 << 13), of_size(1 << 14), three_doubles_in, in_place],
+    ids=["five", "seventeen", "block", "larger block", "offset", "in place"],
+)
+def test_a_kernel_that_errs_at_some_lengths_is_found(monkeypatch, name, is_wrong):
+    """Short arrays, tails, the blocks of the samplers, places within a line, and results in place are all tried."""
+    monkeypatch.setattr(np, name, wrong_where(getattr(np, name), is_wrong))
+    errors = accuracy.measured_errors(61)
+    assert errors[name] > accuracy.ALLOWED
+    assert sum(error > accuracy.ALLOWED for error in errors.values()) == 1
+
+
+def test_a_value_that_is_not_finite_is_an_infinite_error(monkeypatch):
+    """NaN compares with nothing, and must not pass."""
+    accurate = np.log
+    monkeypatch.setattr(np, "log", lambda x, out=None: np.multiply(accurate(x), np.nan, out=out))
+    assert accuracy.measured_errors(9)["log"] == np.inf
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian", "wishart"])
