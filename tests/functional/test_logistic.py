@@ -140,7 +140,6 @@ MISSING = [
     ("NaN", [0.0, 1.0, np.nan], (0, 1)),
     ("NaN, read", [0.0, 1.0, np.nan], None),
     ("infinite", [0.0, 1.0, np.inf], (0, 1)),
-    ("numbers where texts are declared", [0, 1, 1], ("no", "yes")),
     ("numbers where one text is declared", [0, 1, 1], ("no", 1)),
     ("unhashable", [[0], [1], [1]], (0, 1)),
 ]

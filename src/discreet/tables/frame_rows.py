@@ -13,6 +13,7 @@ from discreet.tables.arrays import UNEQUAL
 from discreet.tables.blocks import RecordBlock, Table
 from discreet.tables.columns import Category, Constant, Flag, Number
 from discreet.tables.design import Design
+from discreet.tables.labels import refuse_encoded
 from discreet.tables.readers import open_rows
 from discreet.tables.schema import Schema
 from discreet.tables.units import refuse_unit
@@ -132,6 +133,8 @@ def label_target(y: Any, schema: Schema) -> tuple[Target, NDArray[Any]] | None:
             f"Only binary classification is supported. Declare the target {name!r} as a flag or as a category of two "
             "levels, or give `classes`."
         )
+    if isinstance(declared, Category) and not _reads_numbers(declared):
+        refuse_encoded(np.asarray(y), np.array(declared.levels), name=name, declared_as="the schema")
     values, _ = _read(y, name, declared, schema)
     signs = 2.0 * values - 1.0
     classes: NDArray[Any] = np.array([0, 1])
@@ -143,6 +146,12 @@ def label_target(y: Any, schema: Schema) -> tuple[Target, NDArray[Any]] | None:
         missing = Constant(2.0 * classes.tolist().index(missing.value) - 1.0)
     trouble = "a label is missing or is none of the declared ones"
     return Target(name, Number(-1, 1, missing=missing), signs, trouble), classes
+
+
+def _reads_numbers(declared: Category) -> bool:
+    """Return whether a category has a level, or another spelling of one, that cells of numbers may stand for."""
+    spellings = {*declared.levels, *dict(declared.labels)}
+    return any(text[:1] in "-+.0123456789" or text.casefold() in {"true", "false"} for text in spellings)
 
 
 def _read(y: Any, name: str, declared: Any, schema: Schema) -> tuple[NDArray[np.float64], str | None]:
