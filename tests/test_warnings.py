@@ -33,7 +33,7 @@ CLASSIFIERS = {
 
 @pytest.fixture
 def untold(monkeypatch):
-    """This process has not yet been told that nothing remembers what it spends."""
+    """A process that was not yet told that nothing remembers what it spends."""
     monkeypatch.setattr(door, "_told", False)
 
 
@@ -167,7 +167,7 @@ def test_fr_13_tools_that_encode_labels_work_with_encoded_classes():
 
 
 def test_fr_13_codes_that_are_none_of_the_numbers_declared_name_the_tools():
-    """FR-13: declared -1 and 1, given 0 and 1: a label is none of the classes, and the line says which tools do that."""
+    """FR-13: declared -1 and 1, given 0 and 1: the error names the tools that encode labels."""
     for name in ("FunctionalLogisticRegression", "SparseLogisticRegression"):
         with pytest.raises(InvalidData, match=r"voting, stacking.*declare classes=\(0, 1\)"):
             made(name, classes=(-1, 1)).fit(X, (Y == "yes").astype(int))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import open_output
 from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def fit_by_method(
     total: Budget | None,
     output: Path | None,
     report: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
-    from discreet import _files
     from discreet.regression.choice import METHODS
 
     promised = options.needed(budget)
@@ -56,13 +57,9 @@ def fit_by_method(
         raise options.WrongUsage(
             "Say who are neighbours: --adjacency replace (n is public) or add-remove (n is private)."
         )
-    if _files.kind_of(data) == "moments":
-        raise options.WrongUsage(
-            f"{str(data)!r} is a release already, and its method is moments. Leave --method out, or give the data."
-        )
     with ExitStack() as stack:
         file, page = (
-            None if place is None else stack.enter_context(_files.OutputFile(place, name=name))
+            None if place is None else stack.enter_context(open_output(place, force=force, name=name))
             for place, name in ((output, "output"), (report, "report"))
         )
         model = _ESTIMATORS[loss](

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import open_output
 from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.lattice.bounds import Interval
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
@@ -49,7 +52,7 @@ YBoundsOption = Annotated[
 ]
 ClassesOption = Annotated[
     str | None,
-    typer.Option("--classes", metavar="A,B", help="With --sparse and --loss logistic: the labels, the positive last."),
+    typer.Option("--classes", metavar="A,B", help="With --loss logistic: the labels, the positive last."),
 ]
 SelectionOption = Annotated[
     str | None,
@@ -86,11 +89,13 @@ class SparseOptions:
     expected_rows: int | None
     no_intercept: bool
 
-    def refuse_all(self) -> None:
-        """Refuse what is given without --sparse."""
+    def refuse_all(self, *, but: Sequence[str] = ()) -> None:
+        """Refuse what is given without --sparse, `but` for options that have another use."""
         for name, value in vars(self).items():
-            if value is not None and value is not False:
-                raise options.WrongUsage(f"--{name.replace('_', '-')} belongs to --sparse FILE.")
+            if name not in but and value is not None and value is not False:
+                raise options.WrongUsage(
+                    f"--{name.replace('_', '-')} belongs to --sparse FILE. Leave it out, or give --sparse."
+                )
 
 
 def fit_sparse(
@@ -104,10 +109,10 @@ def fit_sparse(
     total: Budget | None,
     output: Path | None,
     report: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
-    from discreet import _files
     from discreet.cli.progress import stepping
     from discreet.descent import model_files
     from discreet.tables.sparse_files import is_sparse_file, read_sparse
@@ -117,6 +122,11 @@ def fit_sparse(
         raise options.WrongUsage('--sparse needs --adjacency, "replace" (n is public) or "add-remove" (n is private).')
     if given.row_norm is None:
         raise options.WrongUsage("--sparse needs --row-norm, the norm to which every row is scaled down.")
+    if loss == LOGISTIC and given.classes is None:
+        raise options.WrongUsage(
+            "--loss logistic needs --classes, the labels, which are public and never read from the rows. "
+            "Write for example --classes=-1,1."
+        )
     options.require_file(path, "data file")
     if given.columns is None and is_sparse_file(path) and path.suffix.lower() != ".npz":
         raise options.WrongUsage(
@@ -125,7 +135,7 @@ def fit_sparse(
         )
     with ExitStack() as stack:
         file, page = (
-            None if place is None else stack.enter_context(_files.OutputFile(place, name=name))
+            None if place is None else stack.enter_context(open_output(place, force=force, name=name))
             for place, name in ((output, "output"), (report, "report"))
         )
         table = read_sparse(path, n_columns=given.columns, zero_based=given.zero_based, labels=given.labels)
@@ -164,7 +174,7 @@ def _model(given: SparseOptions, loss: str, y: Any, budget: Budget, adjacency: A
     if loss == LOGISTIC:
         if given.y_bounds is not None:
             raise options.WrongUsage("--y-bounds belongs to --loss squared; labels have --classes.")
-        classes = None if given.classes is None else _classes(given.classes, numeric=y.dtype.kind in "fiub")
+        classes = _classes(str(given.classes), numeric=y.dtype.kind in "fiub")
         return SparseLogisticRegression(classes=classes, **declared), y
     if given.classes is not None:
         raise options.WrongUsage("--classes belongs to --loss logistic; a number has --y-bounds.")
@@ -174,7 +184,7 @@ def _model(given: SparseOptions, loss: str, y: Any, budget: Budget, adjacency: A
 
 
 def _classes(text: str, *, numeric: bool) -> list[Any]:
-    labels = [label.strip() for label in text.split(",")]
+    labels = [label.strip() for label in options.listed(text)]
     if not numeric:
         return labels
     try:

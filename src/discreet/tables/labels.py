@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # More kinds of label than this are numbers by mistake.
 MOST_CLASSES = 1000
 TROUBLE = (
-    "a label is missing or is none of the classes (inside tools that encode labels as 0 and 1, such as voting, stacking "
-    "and cross-validated probabilities, declare classes=(0, 1))"
+    "a label is missing or is none of the classes (inside tools that encode labels as 0 and 1, such as voting, "
+    "stacking and cross-validated probabilities, declare classes=(0, 1))"
 )
 MAP = 'Map the labels to two first, such as y.str.lower().map({"no": 0, "yes": 1}), or declare classes=("no", "yes").'
 
