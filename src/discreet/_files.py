@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import DiscreetError, InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
 FORMAT = 1
@@ -70,7 +70,11 @@ class OutputFile:
         return self
 
     def write(self, text: str) -> None:
-        """Write the whole text and put the file under its name.
+        """Write the whole text and put the file under its name, as `write_parts` does."""
+        self.write_parts([text])
+
+    def write_parts(self, parts: Iterable[str]) -> None:
+        """Write a text part by part and put the file under its name once all are there.
 
         Raises
         ------
@@ -80,7 +84,7 @@ class OutputFile:
         if self._temporary is None:
             raise InvalidArgument(f"`{self._name}` is not open for writing, or was written already. Open it anew.")
         with self._temporary.open("w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+            stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
         mask = os.umask(0)

@@ -93,31 +93,6 @@ _ESTIMATORS = {
 }
 
 
-def predict_by_model(model: Path, data: Path) -> list[str]:
-    """Return the predictions of a saved front-door model for a table, as a column of texts with its head.
-
-    Numbers and mean counts; of two classes the probability of the second, of more the label. A row that lacks a cell
-    whose policy is "drop" is an empty line.
-    """
-    import numpy as np
-
-    from discreet.regression.model_files import load
-
-    found: Any = load(model)
-    if found.loss != "logistic":
-        numbers = found.predict(data)
-    elif found.classes_.size == 2:
-        numbers = found.predict_proba(data)[:, 1]
-    else:
-        return ["prediction", *(_quoted(label) for label in found.predict(data).tolist())]
-    return ["prediction", *("" if np.isnan(value) else repr(float(value)) for value in numbers)]
-
-
-def _quoted(label: Any) -> str:
-    text = str(label)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
-
-
 def show_model(file: Path) -> str:
     """Return what a front-door model's file says."""
     from discreet.regression.model_files import load

@@ -232,11 +232,12 @@ def describe(model: Any) -> str:
     return "\n".join(lines)
 
 
-def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> list[str]:
-    """Return the predictions of a saved sparse model for a file, as a column of texts with its head.
+def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> Any:
+    """Return the predictions of a saved sparse model for a file, as an Arrow array.
 
     Numbers of a linear model; of two classes the probability of the second, of more the label.
     """
+    from discreet.cli.predictions import numbers, texts
     from discreet.descent import model_files
     from discreet.descent.classifier import DescentClassifier
     from discreet.tables.sparse_files import read_sparse
@@ -245,12 +246,7 @@ def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> list[st
     n_columns = None if data.suffix.lower() == ".npz" else model.n_features_in_
     X = read_sparse(data, n_columns=n_columns, zero_based=zero_based).private_X
     if not isinstance(model, DescentClassifier):
-        return ["prediction", *(repr(float(value)) for value in model.predict(X))]
+        return numbers(model.predict(X))
     if model.classes_.size == 2:
-        return ["prediction", *(repr(float(value)) for value in model.predict_proba(X)[:, 1])]
-    return ["prediction", *(_quoted(label) for label in model.predict(X).tolist())]
-
-
-def _quoted(label: Any) -> str:
-    text = str(label)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
+        return numbers(model.predict_proba(X)[:, 1])
+    return texts(model.predict(X).tolist())

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from discreet.tables.schema import Schema
 
 
+def columns_of(schema: Schema, formula: str, *, labels: bool = False) -> list[str]:
+    """Return the columns that a formula's right side needs, in its order."""
+    parsed = parse(formula, schema.columns, with_target=True, labels=labels)
+    return list(dict.fromkeys(factor.column for term in parsed.terms for factor in term.factors))
+
+
 def feature_blocks(
     data: Any, schema: Schema, formula: str, feature_names: Sequence[str], *, labels: bool = False
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
