@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
-from timing import ratio, report
 
 import discreet as dp
 from discreet.cli.main import main as command
+from timing import ratio, report
 
 COLUMNS = 14
 TARGET = 500_000

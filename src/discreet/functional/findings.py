@@ -41,7 +41,7 @@ def finding_of_regression(result: RegressionResult) -> Finding:
         event=result.event,
         label=result.label,
         estimates=estimates,
-        level=LEVEL if result.uncertainty is not None else None,
+        level=LEVEL if result.has_intervals else None,
         quality=quality,
         noise_dominated=result.noise_dominated,
         declarations=declared_texts(columns),
