@@ -135,7 +135,7 @@ def _own_cases(name: str) -> list[AuditCase]:
         raise WrongUsage(f"There is no module {module_name!r}. Name one of the working directory, or an installed one.")
     function = getattr(module, attribute, None)
     if not callable(function):
-        raise WrongUsage(f"Module {module_name!r} has no function {attribute!r}.")
+        raise WrongUsage(f"Module {module_name!r} has no function {attribute!r}. Name one that it has.")
     found = function()
     cases = found if isinstance(found, list) else [found]
     if cases and all(isinstance(case, AuditCase) for case in cases):

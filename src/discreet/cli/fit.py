@@ -135,7 +135,9 @@ def fit(
     given.refuse_all(but=["classes"] if method is None else ["classes", "expected_rows"])
     if data is None or formula is None:
         missing = "DATA" if data is None else "FORMULA"
-        raise options.WrongUsage(f"Missing argument '{missing}'. Write discreet fit DATA FORMULA --epsilon 1.")
+        raise options.WrongUsage(
+            f"Missing argument '{missing}'. Write discreet fit DATA FORMULA --epsilon 1 --ledger FILE -o FILE."
+        )
     if classes is not None:
         levels = [*(levels or ()), options.target_levels(formula, classes, loss)]
     options.require_file(data, "data file")
@@ -236,7 +238,7 @@ def _check_loss(loss: str, radius: float | None, method: str | None) -> None:
     if method is None and loss not in {SQUARED, LOGISTIC}:
         raise options.WrongUsage("--loss poisson needs --method, such as --method auto.")
     if radius is not None and (loss != LOGISTIC or method is not None):
-        raise options.WrongUsage("--radius belongs to --loss logistic without --method.")
+        raise options.WrongUsage("--radius belongs to --loss logistic without --method. Leave it out.")
 
 
 def _regress(moments: Moments, formula: str, loss: str, radius: float | None) -> RegressionResult:

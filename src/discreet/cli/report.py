@@ -33,7 +33,7 @@ def report(
     check_outputs({"--output": output}, force=force, inputs=files)
     ledgers = [file for file in files if is_ledger(file)]
     if len(ledgers) > 1:
-        raise options.WrongUsage("A report has one ledger; found more. Write one page for each.")
+        raise options.WrongUsage("FILE... may name one ledger; found more. Write one page for each.")
     with open_output(output, force=force) as page:
         book = Ledger.open(ledgers[0]) if ledgers else None
         results = [load_result(file) for file in files if file not in ledgers]

@@ -173,11 +173,11 @@ def _model(given: SparseOptions, loss: str, y: Any, budget: Budget, adjacency: A
     }
     if loss == LOGISTIC:
         if given.y_bounds is not None:
-            raise options.WrongUsage("--y-bounds belongs to --loss squared; labels have --classes.")
+            raise options.WrongUsage("--y-bounds belongs to --loss squared. Leave it out: labels have --classes.")
         classes = _classes(str(given.classes), numeric=y.dtype.kind in "fiub")
         return SparseLogisticRegression(classes=classes, **declared), y
     if given.classes is not None:
-        raise options.WrongUsage("--classes belongs to --loss logistic; a number has --y-bounds.")
+        raise options.WrongUsage("--classes belongs to --loss logistic. Leave it out: a number has --y-bounds.")
     if given.y_bounds is None:
         raise options.WrongUsage("--loss squared needs --y-bounds LOW,HIGH, the public range of the target.")
     return SparseLinearRegression(y_bounds=_interval(given.y_bounds), **declared), y

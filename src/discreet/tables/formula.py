@@ -175,7 +175,7 @@ def _check_call(token: str) -> None:
 
 
 def _refused(piece: str) -> InvalidFormula:
-    return InvalidFormula(f"A formula cannot use {piece!r}. Allowed are {ALLOWED}.")
+    return InvalidFormula(f"A formula cannot use {piece!r}. Use only {ALLOWED}.")
 
 
 def _parsed(text: str) -> tuple[list[list[str]], list[list[str]]]:
@@ -190,7 +190,7 @@ def _parsed(text: str) -> tuple[list[list[str]], list[list[str]]]:
         parsed = DefaultFormulaParser().get_terms(plain)
     if parsed is None:
         raise InvalidFormula(
-            f"Cannot read {text!r} as a formula: an operator or a column is missing. Allowed are {ALLOWED}."
+            f"Cannot read {text!r} as a formula: an operator or a column is missing. Use only {ALLOWED}."
         )
     sides = parsed._structure  # noqa: SLF001  (how formulaic says left and right)
     left, right = sides.get("lhs", ()), sides.get("rhs", sides.get("root", ()))

@@ -155,7 +155,7 @@ def _numeric_classes(y: NDArray[Any], name: str, *, several: bool) -> NDArray[An
         if not (np.floor(there) == there).all():
             raise InvalidData(
                 f"Unknown label type: `{name}` holds numbers that are not whole. "
-                "Classes are labels; for a number fit a regression."
+                "Classes are labels: fit a regression of a number."
             )
     if there.size == 0:
         raise _too_few(name)
@@ -193,7 +193,7 @@ def _object_classes(cells: list[Any], name: str, *, several: bool) -> NDArray[An
     if any(isinstance(label, float) and not label.is_integer() for label in found):
         raise InvalidData(
             f"Unknown label type: `{name}` holds numbers that are not whole. "
-            "Classes are labels; for a number fit a regression."
+            "Classes are labels: fit a regression of a number."
         )
     _check_number(len(found), name, several=several)
     ordered = None
