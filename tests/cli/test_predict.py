@@ -27,6 +27,8 @@ def fitted(folder, discreet):
     assert discreet("fit", "people.csv", "income ~ age + sex", *common, "-o", "gram.json")[0] == 0
     assert discreet("fit", "people.csv", "sex ~ age", "--loss", "logistic", *common, "-o", "parabola.json")[0] == 0
     assert discreet("fit", "people.csv", "income ~ age + sex", "--method", "auto", *common, "-o", "door.json")[0] == 0
+    flags = ["fit", "people.csv", "sex ~ age", "--loss", "logistic", "--method", "auto"]
+    assert discreet(*flags, *common, "-o", "flags.json")[0] == 0
     frame = pd.read_csv("people.csv").assign(id=lambda table: [f'p"{k},{k}' for k in range(len(table))])
     schema = dp.Schema.from_toml("people.toml")
     kinds = np.array(["low", "mid, or so", "top"])[np.digitize(frame["income"], [40, 60])]
@@ -41,7 +43,7 @@ def fitted(folder, discreet):
     return frame
 
 
-@pytest.mark.parametrize("model", ["gram", "parabola", "door", "kinds"])
+@pytest.mark.parametrize("model", ["gram", "parabola", "door", "flags", "kinds"])
 @pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
 def test_a_row_of_which_nothing_can_be_said_is_na(fitted, folder, command, model, file):
     """Every row has its line; a missing cell whose policy is "drop" gives NA, which frames read as missing."""
@@ -62,6 +64,7 @@ def test_predictions_are_those_of_the_model(fitted, folder, command):
         "gram": dp.RegressionResult.load("gram.json").predict,
         "parabola": dp.RegressionResult.load("parabola.json").predict,
         "door": LinearRegression.load("door.json").predict,
+        "flags": lambda rows: LogisticRegression.load("flags.json").predict_proba(rows)[:, 1],
         "kinds": LogisticRegression.load("kinds.json").predict,
     }
     for name, predict in models.items():

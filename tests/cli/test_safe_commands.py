@@ -56,6 +56,7 @@ def test_nothing_is_spent_that_nothing_remembers(folder, command, arguments):
     assert (code, err) == (0, "")
     assert (folder / "new.json").exists()
     refused(command, [*arguments, *PAID, "--no-ledger", "--force"], "contradict")
+    refused(command, [*arguments, *SCHEMA, "--no-ledger", "--total-epsilon", 2, "--force"], "add --ledger FILE")
 
 
 def test_nothing_sparse_is_spent_that_nothing_remembers(folder, command):

@@ -212,6 +212,9 @@ def test_predictions_refuse_what_does_not_fit(words, folder, discreet):
     code, _, err = discreet("predict", "t.json", "people.csv", "-o", "p.csv", "--zero-based")
     assert code == 2
     assert "--zero-based belongs" in err
+    code, _, err = discreet("predict", "m.json", "words.npz", "-o", "p.csv", "--keep", "id")
+    assert code == 2
+    assert "--keep belongs to tables" in err
     assert not (words / "p.csv").exists()
 
 

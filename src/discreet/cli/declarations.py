@@ -155,6 +155,8 @@ def check_named(data: Path, schema: Schema, bounds: list[str] | None, levels: li
     """Refuse a declaration of a column that the table lacks, by its header alone; name near matches."""
     from discreet.tables.readers import open_rows
 
+    if bounds or levels:
+        open_rows(data, schema, [])  # a file that is broken as a file is no fault of theirs
     for name, (option, _) in named_columns(bounds, levels).items():
         reason = None
         try:
