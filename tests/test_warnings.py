@@ -188,6 +188,20 @@ def test_fr_13_a_schema_of_texts_refuses_encoded_labels():
             model.fit(frame, codes)
 
 
+@pytest.mark.parametrize(("levels", "works"), [([1, 2, 3], True), (["1", "2", "3"], True), (["x", "y", "z"], False)])
+def test_fr_13_a_schema_of_more_than_two_levels_reads_its_own_numbers_alone(levels, works):
+    """FR-13: numbers stand for levels that are numbers, as in any table, and are refused where all levels are words."""
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    codes = pd.Series(np.digitize(X[:, 0], [-0.3, 0.3]) + 1, name="y")
+    schema = dp.Schema({"a": dp.Number(-1, 1), "b": dp.Number(-1, 1), "y": dp.Category(levels)})
+    model = dp.LogisticRegression(budget=dp.Gdp(mu=200), adjacency=dp.Replace(), schema=schema)
+    if works:
+        assert (model.fit(frame, codes).predict(frame) == codes.astype(str)).mean() > 0.6
+        return
+    with pytest.raises(InvalidData, match="the schema declares texts"):
+        model.fit(frame, codes)
+
+
 def test_every_warning_is_one_of_ours_and_has_a_filter_of_its_own():
     """Each category has one base, so that all can be filtered, and its own name."""
     categories = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Warning)]

@@ -133,19 +133,32 @@ def label_target(y: Any, schema: Schema) -> tuple[Target, NDArray[Any]] | None:
             f"Only binary classification is supported. Declare the target {name!r} as a flag or as a category of two "
             "levels, or give `classes`."
         )
-    if isinstance(declared, Category) and not _reads_numbers(declared):
-        refuse_encoded(np.asarray(y), np.array(declared.levels), name=name, declared_as="the schema")
-    values, _ = _read(y, name, declared, schema)
-    signs = 2.0 * values - 1.0
     classes: NDArray[Any] = np.array([0, 1])
     if isinstance(declared, Category):
-        signs[values < 0] = np.nan
-        classes = np.array(declared.levels)
+        values, classes = level_codes(y, name, declared, schema), np.array(declared.levels)
+    else:
+        values, _ = _read(y, name, declared, schema)
+    signs = 2.0 * values - 1.0
     missing: Any = declared.missing
     if isinstance(missing, Constant):
         missing = Constant(2.0 * classes.tolist().index(missing.value) - 1.0)
     trouble = "a label is missing or is none of the declared ones"
     return Target(name, Number(-1, 1, missing=missing), signs, trouble), classes
+
+
+def level_codes(y: Any, name: str, declared: Category, schema: Schema) -> NDArray[np.float64]:
+    """Return the positions of a category's levels in a target, read as in any table; NaN where none is.
+
+    Raises
+    ------
+    InvalidData
+        If the target as a whole holds numbers and no level is one.
+    """
+    if not _reads_numbers(declared):
+        refuse_encoded(np.asarray(y), np.array(declared.levels), name=name, declared_as="the schema")
+    values, _ = _read(y, name, declared, schema)
+    values[values < 0] = np.nan
+    return values
 
 
 def _reads_numbers(declared: Category) -> bool:
