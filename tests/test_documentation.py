@@ -6,12 +6,14 @@ import importlib
 import pkgutil
 import re
 import shlex
+import warnings
 from pathlib import Path
 
 import pytest
 
 import discreet
 from discreet.cli.main import main
+from discreet.privacy import release as door
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -28,11 +30,15 @@ def test_the_examples_in_docstrings_run(name):
     assert outcome.failed == 0
 
 
-def test_the_python_of_the_readme_runs(capsys):
-    """The README's Python block runs as it stands."""
+def test_the_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
+    """The README's Python block runs as it stands, warns of nothing, and leaves its ledger behind."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(door, "_told", False)
+    warnings.simplefilter("error")
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     exec(compile(block, "README.md", "exec"), {})  # noqa: S102  (our own README)
     assert "Pure(epsilon=1) Pure(epsilon=1)" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["people.ledger"]
 
 
 def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
@@ -45,6 +51,9 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
     assert len(lines) == 8
     for line in lines:
         assert main(shlex.split(line, comments=True)[1:]) == 0, capsys.readouterr().err
+    # None of them spends unseen, and the labels of the sparse example are declared.
+    assert "--no-ledger" not in " ".join(lines)
+    assert "not private" not in capsys.readouterr().out
 
 
 def test_every_proof_that_is_cited_is_there():

@@ -55,17 +55,21 @@ POLICIES = {
         "date": "{ constant = 2001-01-01 }",
     },
 }
+UNPAID = ["--schema", "s.toml", "--epsilon", "1", "--no-ledger"]
 COMMANDS = {
-    "fit": ["fit", "t.csv", "y ~ x + c + f + d", "--schema", "s.toml", "--epsilon", "1", "-o", "m.json"],
-    "fit with report": ["fit", "t.csv", "y ~ x", "--schema", "s.toml", "--epsilon", "1", "--report", "r.html"],
-    "fit json": ["fit", "t.csv", "y ~ x + c", "--schema", "s.toml", "--mu", "1", "--json"],
-    "logistic": ["fit", "t.csv", "f ~ x", "--schema", "s.toml", "--epsilon", "1", "--loss", "logistic"],
-    "release": ["release", "t.csv", "--schema", "s.toml", "--epsilon", "1", "-o", "g.json"],
+    "fit": ["fit", "t.csv", "y ~ x + c + f + d", *UNPAID, "-o", "m.json"],
+    "fit with report": ["fit", "t.csv", "y ~ x", *UNPAID, "--no-output", "--report", "r.html"],
+    "fit json": ["fit", "t.csv", "y ~ x + c", *UNPAID, "--json"],
+    "logistic": ["fit", "t.csv", "f ~ x", *UNPAID, "--no-output", "--loss", "logistic"],
+    "release": ["release", "t.csv", *UNPAID, "-o", "g.json"],
     "init": ["init", "t.csv", "-o", "d.toml"],
     "ledger": [
         "fit", "t.csv", "y ~ x", "--schema", "s.toml", "--epsilon", "1", "--ledger", "l.ledger", "--total-epsilon", "1",
+        "--no-output",
     ],
-    "wrong column": ["fit", "t.csv", "y ~ X", "--schema", "s.toml", "--epsilon", "1"],
+    "wrong column": ["fit", "t.csv", "y ~ X", *UNPAID, "--no-output"],
+    "wrong bounds": ["fit", "t.csv", "y ~ x", *UNPAID, "--no-output", "--bounds", "X=0,1"],
+    "sample": ["sample", "t.csv", "median", "x", *UNPAID],
 }  # fmt: skip
 
 
@@ -113,7 +117,7 @@ def test_no_command_writes_or_prints_a_cell(tmp_path, monkeypatch, capfd, comman
         logging.getLogger().removeHandler(handler)
         logging.getLogger().setLevel(logging.WARNING)
     out, err = capfd.readouterr()
-    assert code == (1 if command == "wrong column" or (policy == "error" and command != "init") else 0), err
+    assert code == (1 if command.startswith("wrong") or (policy == "error" and command != "init") else 0), err
     said = "\n".join([out, err, log.getvalue(), everything_in(tmp_path), *(str(one.message) for one in warned)])
     for secret in SECRETS:
         assert secret not in said

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from discreet.descent.two_stage_models import TwoStageLogisticRegression as TwoStageLogisticRegression
     from discreet.errors import AdjacencyMismatch as AdjacencyMismatch
     from discreet.errors import BudgetExceeded as BudgetExceeded
+    from discreet.errors import ClassLabelsWarning as ClassLabelsWarning
     from discreet.errors import DiscreetError as DiscreetError
+    from discreet.errors import DiscreetWarning as DiscreetWarning
     from discreet.errors import IncompatiblePlan as IncompatiblePlan
     from discreet.errors import InvalidArgument as InvalidArgument
     from discreet.errors import InvalidData as InvalidData
     from discreet.errors import InvalidFormula as InvalidFormula
     from discreet.errors import LedgerUnusable as LedgerUnusable
     from discreet.errors import NoiseDominatedWarning as NoiseDominatedWarning
+    from discreet.errors import NoLedgerWarning as NoLedgerWarning
     from discreet.errors import NoSoundConversion as NoSoundConversion
     from discreet.functional.forecast import Forecast as Forecast
     from discreet.functional.forecast import forecast as forecast
@@ -101,12 +104,14 @@ _HOMES = {
     "Box": "lattice.bounds",
     "BudgetExceeded": "errors",
     "Category": "tables.columns",
+    "ClassLabelsWarning": "errors",
     "Coins": "lattice.coins",
     "ConstantAcceptance": "sampling.policies",
     "CoolDown": "sampling.policies",
     "Custom": "sampling.bases",
     "Date": "tables.columns",
     "DiscreetError": "errors",
+    "DiscreetWarning": "errors",
     "Discretized": "sampling.holder",
     "Draw": "sampling.mechanisms",
     "FiniteCandidates": "sampling.candidates",
@@ -136,6 +141,7 @@ _HOMES = {
     "LogisticObjective": "functional.logit",
     "LogisticRegression": "regression.models",
     "Moments": "functional.moments",
+    "NoLedgerWarning": "errors",
     "NoSoundConversion": "errors",
     "NoiseDominatedWarning": "errors",
     "Normal": "sampling.bases",

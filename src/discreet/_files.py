@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import DiscreetError, InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
 FORMAT = 1
@@ -30,22 +30,29 @@ class OutputFile:
         Where the file shall stand.
     name : str
         What to call the argument in an error.
+    overwrite : bool
+        Whether a file that stands there may be written over. Where not, and one appeared after this was opened,
+        the text is kept under a free name beside it.
 
     Raises
     ------
     InvalidArgument
-        If the folder does not exist or cannot be written to, or the target is a folder.
+        If the folder does not exist or cannot be written to, or the target is a folder, or is there and is not to be
+        written over.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, name: str = "output") -> None:
+    def __init__(self, path: str | os.PathLike[str], *, name: str = "output", overwrite: bool = True) -> None:
         self.path = Path(path)
         self._name = name
+        self._overwrite = overwrite
         self._temporary: Path | None = None
 
     def __enter__(self) -> Self:
         reason = None
         if self.path.is_dir():
             reason = "it is a folder"
+        elif not self._overwrite and os.path.lexists(self.path):
+            reason = "it is there already"
         elif self.path.exists() and not os.access(self.path, os.W_OK):
             reason = "it is not writable"
         else:
@@ -63,18 +70,33 @@ class OutputFile:
         return self
 
     def write(self, text: str) -> None:
-        """Write the whole text and put the file under its name."""
+        """Write the whole text and put the file under its name, as `write_parts` does."""
+        self.write_parts([text])
+
+    def write_parts(self, parts: Iterable[str]) -> None:
+        """Write a text part by part and put the file under its name once all are there.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is not open, or a file that may not be written over appeared meanwhile; says where the text is kept.
+        """
         if self._temporary is None:
             raise InvalidArgument(f"`{self._name}` is not open for writing, or was written already. Open it anew.")
         with self._temporary.open("w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+            stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
         mask = os.umask(0)
         os.umask(mask)
         self._temporary.chmod(0o666 & ~mask)
-        self._temporary.replace(self.path)
+        place = self._temporary.replace(self.path) if self._overwrite else _put_beside(self._temporary, self.path)
         self._temporary = None
+        if place != self.path:
+            raise InvalidArgument(
+                f"`{self._name}` {str(self.path)!r} appeared while this ran and was not written over. "
+                f"Use {str(place)!r}, where the text is kept."
+            )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -82,6 +104,23 @@ class OutputFile:
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
+
+
+def _put_beside(temporary: Path, wanted: Path) -> Path:
+    """Put a file under the first free name among `wanted`, `wanted`.1, ...; return that name."""
+    place, number = wanted, 0
+    while True:
+        try:
+            os.link(temporary, place)  # fails where something stands, so that nothing is lost to a race
+            temporary.unlink()
+        except FileExistsError:
+            number += 1
+            place = wanted.with_name(f"{wanted.name}.{number}")
+        except OSError:  # a file system without links
+            temporary.replace(place)
+            return place
+        else:
+            return place
 
 
 def dump(kind: str, content: dict[str, Any]) -> str:

@@ -13,7 +13,12 @@ The tree::
     ├── AdjacencyMismatch    a release and a ledger speak of different neighbours
     └── IncompatiblePlan     two things do not fit together
 
-One thing is said without stopping: `NoiseDominatedWarning`, a UserWarning.
+What is said without stopping, one category a cause, so that each can be filtered by name::
+
+    DiscreetWarning          (a UserWarning)
+    ├── NoLedgerWarning          nothing remembers what a release spends
+    ├── ClassLabelsWarning       class labels were read from private rows
+    └── NoiseDominatedWarning    the noise hides what the data say
 
 Messages say what was asked, what was found and what to do.
 They name arguments and columns, never a cell's value, and the exceptions carry plain values only.
@@ -60,5 +65,17 @@ class IncompatiblePlan(DiscreetError):  # noqa: N818
     """Two things that were put together do not fit; the message names both."""
 
 
-class NoiseDominatedWarning(UserWarning):
+class DiscreetWarning(UserWarning):
+    """Base of every warning that discreet gives; none depends on a private value beyond what was released."""
+
+
+class NoLedgerWarning(DiscreetWarning):
+    """Nothing remembers what a release spends, for no ledger was given; said once a process."""
+
+
+class ClassLabelsWarning(DiscreetWarning):
+    """Class labels were not declared, so they are read from private rows, which no budget pays for."""
+
+
+class NoiseDominatedWarning(DiscreetWarning):
     """The noise hides the weakest direction of the data; a function of the release alone, so it tells nothing more."""

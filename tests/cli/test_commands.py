@@ -121,7 +121,7 @@ def test_the_example_fits_with_its_own_schema(folder, discreet):
 def test_a_draft_names_columns_and_types_and_must_be_filled_in(folder, discreet):
     """`discreet init` writes a schema without a single value of the rows; it cannot be used before it is filled in."""
     for source in ("people.csv", "people.parquet"):
-        code, _, _ = discreet("init", source, "-o", "draft.toml")
+        code, _, _ = discreet("init", source, "-o", "draft.toml", "--force")
         assert code == 0
         text = (folder / "draft.toml").read_text()
         assert "[columns.age]" in text

@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import discreet as dp
-from discreet.cli.front import predict_by_model, show_model
-from discreet.regression.models import LinearRegression, LogisticRegression
+from discreet.regression.models import LinearRegression
 
 FIT = ["fit", "people.csv", "income ~ age + sex + region", "--schema", "people.toml"]
 
@@ -130,30 +128,6 @@ def test_a_plan_for_labels_and_counts(folder, discreet, loss, formula):
     assert json.loads(out)["auto"] in {"descent", "perturbation"}
     code, _, err = discreet(*arguments, "--report", "page.html")
     assert code == 2
-
-
-def test_a_saved_model_predicts_and_shows_itself(folder, discreet):
-    """Numbers; a row that lacks a dropped cell is an empty line; labels are quoted where they must be."""
-    code, *_ = discreet(*FIT, "--method", "auto", "--mu", 1, "-o", "model.json")
-    assert code == 0
-    head, *lines = predict_by_model(folder / "model.json", folder / "people.csv")
-    assert head == "prediction"
-    assert len(lines) == 2000
-    assert 0 < float(lines[0]) < 100
-    assert "Method: descent" in show_model(folder / "model.json")
-    flags = ["fit", "people.csv", "sex ~ age + income", "--schema", "people.toml", "--loss", "logistic"]
-    code, *_ = discreet(*flags, "--method", "auto", "--mu", 1, "-o", "labels.json")
-    assert code == 0
-    assert all(0 < float(line) < 1 for line in predict_by_model(folder / "labels.json", folder / "people.csv")[1:])
-    frame = pd.read_csv(folder / "people.csv")
-    schema = dp.Schema.from_toml(folder / "people.toml")
-    kinds = np.array(["low", "mid, or so", "top"])[np.digitize(frame["income"], [40, 60])]
-    model = LogisticRegression(
-        budget=dp.Gdp(mu=1), adjacency=dp.Replace(), schema=schema, classes=("low", "mid, or so", "top")
-    ).fit(frame[["age", "sex"]], kinds)
-    model.save(folder / "kinds.json")
-    found = predict_by_model(folder / "kinds.json", folder / "people.csv")
-    assert set(found[1:]) <= {"low", '"mid, or so"', "top"}
 
 
 def test_a_saved_model_is_shown_predicts_and_is_reported(folder, discreet):

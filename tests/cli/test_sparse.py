@@ -13,7 +13,7 @@ import discreet as dp
 from discreet.descent import model_files
 
 COMMON = ["--sparsity", "10", "--row-norm", "1", "--adjacency", "replace"]
-LOGISTIC = ["--loss", "logistic", *COMMON]
+LOGISTIC = ["--loss", "logistic", "--classes=-1,1", *COMMON]
 SQUARED = ["--loss", "squared", "--y-bounds=-1,1", *COMMON]
 BUDGET = ["--epsilon", "4", "--delta", "1e-6"]
 
@@ -41,7 +41,7 @@ def words(tmp_path, monkeypatch):
 def test_a_model_is_fitted_written_and_used(words, discreet, file):
     """The call of the issue: a guarantee is printed, the model's file predicts, and the ledger has paid."""
     code, out, err = discreet(
-        "fit", "--sparse", *file, *LOGISTIC, *BUDGET, "--classes=-1,1", "--ledger", "l.ledger",
+        "fit", "--sparse", *file, *LOGISTIC, *BUDGET, "--ledger", "l.ledger",
         "--total-epsilon", 4, "--total-delta", "1e-6", "-o", "model.json",
     )  # fmt: skip
     assert (code, err) == (0, "")
@@ -82,14 +82,16 @@ def test_numbers_are_fitted_within_their_bounds(words, discreet):
 
 
 def test_texts_stand_in_a_file_of_their_own(words, discreet):
-    """scipy's matrix with one label a line; undeclared classes are read, and the output says so."""
+    """scipy's matrix with one label a line; undeclared classes are refused, and nothing is read from the rows."""
     arguments = ["fit", "--sparse", "matrix.npz", "--labels", "labels.txt", *LOGISTIC, "--mu", 1]
-    code, out, _ = discreet(*arguments, "--classes", "no,yes", "-o", "m.json")
+    code, _, _ = discreet(*arguments, "--classes", "no,yes", "-o", "m.json")
     assert code == 0
     assert model_files.load("m.json").classes_.tolist() == ["no", "yes"]
-    code, out, _ = discreet(*arguments)
-    assert code == 0
-    assert "not private: class labels" in out
+    arguments.remove("--classes=-1,1")
+    (words / "labels.txt").unlink()
+    code, _, err = discreet(*arguments)
+    assert code == 2
+    assert "--loss logistic needs --classes" in err
 
 
 def test_three_classes_are_predicted_by_their_labels(words, discreet):
@@ -97,8 +99,9 @@ def test_three_classes_are_predicted_by_their_labels(words, discreet):
     labels = ["a", 'b, "c"', "d"]
     (words / "three.txt").write_text("\n".join(labels[i % 3] for i in range(3000)))
     code, out, _ = discreet(
-        "fit", "--sparse", "matrix.npz", "--labels", "three.txt", *LOGISTIC, "--mu", 1, "-o", "m.json"
-    )
+        "fit", "--sparse", "matrix.npz", "--labels", "three.txt", *LOGISTIC, "--mu", 1, "-o", "m.json",
+        "--classes", 'a,"b, ""c""",d',
+    )  # fmt: skip
     assert code == 0
     assert "class a: " in out
     assert "3 classes" in out
@@ -108,7 +111,7 @@ def test_three_classes_are_predicted_by_their_labels(words, discreet):
 
 def test_the_number_of_rows_may_be_private(words, discreet):
     """Under add-remove a guess is needed, and no number of rows is printed."""
-    arguments = ["fit", "--sparse", "words.npz", *LOGISTIC[:-1], "add-remove", "--mu", 1, "--classes=-1,1"]
+    arguments = ["fit", "--sparse", "words.npz", *LOGISTIC[:-1], "add-remove", "--mu", 1]
     code, _, err = discreet(*arguments)
     assert code == 1
     assert "expected_rows" in err
@@ -196,7 +199,7 @@ def test_options_of_sparse_files_need_one(folder, discreet):
 
 def test_predictions_refuse_what_does_not_fit(words, folder, discreet):
     """Another number of columns, a damaged model, --zero-based for a table's model."""
-    assert discreet("fit", "--sparse", "words.npz", *LOGISTIC, *BUDGET, "--classes=-1,1", "-o", "m.json")[0] == 0
+    assert discreet("fit", "--sparse", "words.npz", *LOGISTIC, *BUDGET, "-o", "m.json")[0] == 0
     scipy.sparse.save_npz("narrow.npz", scipy.sparse.csr_array((3, 7)))
     code, _, err = discreet("predict", "m.json", "narrow.npz", "-o", "p.csv")
     assert code == 1
@@ -209,6 +212,9 @@ def test_predictions_refuse_what_does_not_fit(words, folder, discreet):
     code, _, err = discreet("predict", "t.json", "people.csv", "-o", "p.csv", "--zero-based")
     assert code == 2
     assert "--zero-based belongs" in err
+    code, _, err = discreet("predict", "m.json", "words.npz", "-o", "p.csv", "--keep", "id")
+    assert code == 2
+    assert "--keep belongs to tables" in err
     assert not (words / "p.csv").exists()
 
 
@@ -230,5 +236,5 @@ def test_a_terminal_sees_the_steps(words, discreet, monkeypatch):
             yield lambda done, total: (told.append((done, total)), tell(done, total))
 
     monkeypatch.setattr(progress, "stepping", watched)
-    assert discreet("fit", "--sparse", "words.npz", *LOGISTIC, *BUDGET, "--classes=-1,1", "--steps", 5)[0] == 0
+    assert discreet("fit", "--sparse", "words.npz", *LOGISTIC, *BUDGET, "--steps", 5)[0] == 0
     assert told == [(step, 5) for step in range(1, 6)]

@@ -1,5 +1,6 @@
 """FunctionalLogisticRegression: labels, classes, predictions, and what its release says."""
 
+import json
 import pickle
 
 import numpy as np
@@ -140,7 +141,6 @@ MISSING = [
     ("NaN", [0.0, 1.0, np.nan], (0, 1)),
     ("NaN, read", [0.0, 1.0, np.nan], None),
     ("infinite", [0.0, 1.0, np.inf], (0, 1)),
-    ("numbers where texts are declared", [0, 1, 1], ("no", "yes")),
     ("numbers where one text is declared", [0, 1, 1], ("no", 1)),
     ("unhashable", [[0], [1], [1]], (0, 1)),
 ]
@@ -339,3 +339,39 @@ def test_a_warning_of_dominating_noise_points_at_the_call(people):
     with pytest.warns(dp.NoiseDominatedWarning) as caught:
         model(dp.Pure(epsilon="0.001"), classes=(-1, 1)).fit(X, y)
     assert caught[0].filename == __file__
+
+
+def test_a_parabola_has_neither_p_values_nor_intervals_anywhere(people, tmp_path):
+    """Its minimizer is no log odds ratio: numbers are NaN, tables and pages lack the columns, and a line says why."""
+    X, y = people
+    fitted = model(dp.Gdp(mu=50), classes=(-1, 1)).fit(X, y)
+    fitted.result().save(tmp_path / "m.json")
+    for result in (fitted.result(), dp.RegressionResult.load(tmp_path / "m.json")):
+        assert all(np.isfinite(list(result.bse.values())))
+        for values in (result.pvalues, result.tvalues):
+            assert np.isnan(list(values.values())).all()
+        for method in ("sandwich", "bootstrap"):
+            assert np.isnan(list(result.conf_int(method=method).values())).all()
+        assert result.to_frame()[["z", "p_value", "lower", "upper"]].isna().all(axis=None)
+        assert "no log odds ratios" in result.why_no_intervals
+        page = tmp_path / "page.html"
+        dp.write_report(result, path=page)
+        for text in (str(result.summary()), result.summary()._repr_html_(), page.read_text()):
+            assert "95 % interval" not in text
+            assert "% interval" not in text
+            assert "<th>p</th>" not in text
+            assert "Estimated is the minimizer of a parabola" in text
+            assert "std err" in text
+        assert result.summary().header == ("", "estimate", "std err", "noise share")
+        content = json.loads((tmp_path / "m.json").read_text())
+        assert "no log odds ratios" in content["no_intervals"]
+
+
+def test_a_parabola_under_much_noise_has_dashes(people):
+    """Where not even a standard error is valid, the table has dashes and the reason."""
+    X, y = people
+    with pytest.warns(dp.NoiseDominatedWarning):
+        fitted = model(dp.Pure(epsilon="0.001"), classes=(-1, 1)).fit(X, y)
+    summary = fitted.summary()
+    assert all(row[2:] == ("-", "-") for row in summary.rows)
+    assert any(line.startswith("-: ") for line in summary.remarks)

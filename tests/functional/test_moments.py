@@ -269,3 +269,15 @@ def test_the_noise_of_an_entry_has_the_scale_that_is_said(frame, schema):
             errors.append((released.gram() - exact)[1, 2])
         assert np.std(errors) == pytest.approx(released.noise_scale(), rel=0.1)
         assert abs(np.mean(errors)) < 5 * released.noise_scale() / np.sqrt(600)
+
+
+def test_fr_03_survey_items_called_1_and_2_are_both_released():
+    """FR-03: terms of a release and the regressions read from it keep a column called 1."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(-1, 1, size=(500, 2)), columns=["1", "2"])
+    table["y"] = 2 * table["1"] - table["2"]
+    schema = dp.Schema({name: dp.Number(-3, 3) for name in ("1", "2", "y")}, adjacency=dp.Replace())
+    moments = dp.release_moments(table, schema, terms="y + `1` * `2`", budget=HUGE)
+    assert moments.names == ("y", "1", "2", "1:2")
+    model = moments.regress("y ~ `1` + `2` - 1")
+    assert model.params == pytest.approx({"1": 2, "2": -1}, abs=1e-3)

@@ -105,6 +105,8 @@ def test_where_no_interval_is_right_there_is_a_dash_and_the_reason(make, changes
     assert all(math.isnan(value) for value in result.pvalues.values())
     assert np.isnan(result.cov_params()).all()
     assert all(math.isnan(low) for low, _ in result.conf_int().values())
+    # Of a parabola's coefficients not even the column is shown.
+    assert ("% interval" in str(result)) is (reason != inference.PARABOLA)
 
 
 def test_a_direction_that_the_gram_matrix_hides_has_no_interval():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidData, InvalidType
 from discreet.sampling.bases import Uniform
-from discreet.sampling.evaluation import evaluate, real_matrix, real_numbers
+from discreet.sampling.evaluation import evaluate
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.second_moments import UnitGrid
 from sampling.own_targets import BOX, PURE, TARGETS, UNIT, distances
@@ -148,20 +147,6 @@ def test_estimators_refuse_an_empty_table_under_replace(model):
     with pytest.raises(InvalidData, match=r"0 sample\(s\)"):
         model.fit(np.empty((0, 1)), np.empty(0), ledger=ledger)
     assert not ledger.entries
-
-
-def test_numbers_in_objects_are_numbers():
-    """Lines and matrices of whole numbers and fractions are read; a text among them is refused without a quote."""
-    assert real_matrix(np.array([[1, Fraction(1, 2)]], dtype=object), "X").tolist() == [[1.0, 0.5]]
-    assert real_numbers(np.array([1, 2.5], dtype=object), "y").tolist() == [1.0, 2.5]
-    with pytest.raises(InvalidData, match="2D array"):
-        real_matrix([1.0], "X")
-    for bad in ([CELL], [NoNumber()], [10**400], [1j]):
-        with pytest.raises((InvalidData, InvalidType)) as caught:
-            real_numbers(bad, "y")
-        assert CELL not in str(caught.value)
-    with pytest.raises(InvalidType, match=r"found datetime64"):
-        real_numbers(np.array(["2020"], dtype="datetime64[Y]"), "y")
 
 
 def test_pairs_of_features_and_targets_are_read_in_the_same_way():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from discreet.errors import InvalidFormula, InvalidType
@@ -145,3 +147,48 @@ def test_terms_compare_by_their_factors():
     """A term is a set of factors."""
     left, right = (parse(text, COLUMNS, with_target=False).terms[0].key for text in ("a:e", "e:a"))
     assert left == right == {Factor("a"), Factor("e")}
+
+
+NUMBERED = {name: Number(0, 1) for name in ("y", "0", "1", "2", "a", "b", "a:b", "C(3)", "q0_", "-")}
+NUMBERED["3"] = Category(["x", "z"])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "intercept"),
+    [
+        ("y ~ `1` + `2`", ["1", "2"], True),
+        ("y ~ 1 + `1`", ["1"], True),
+        ("y ~ `1` * `2`", ["1", "2", "1:2"], True),
+        ("y ~ `1` + `2` - 1", ["1", "2"], False),
+        ("y ~ 0 + `0` + `1`", ["0", "1"], False),
+        ("y ~ (`1` + `2`) * C(`3`)", ["1", "2", "3", "1:3", "2:3"], True),
+        ("y ~ I(`1` ** 2) + `1`", ["I(1 ** 2)", "1"], True),
+        ("y ~ `C(3)` + C(`3`)", ["C(3)", "3"], True),
+        ("y ~ `a:b` + a:b", ["a:b", "a:b"], True),
+        ("y ~ `1` + q0_ + `a` + a", ["1", "q0_", "a"], True),
+        ("y ~ `1` + `-`", ["1", "-"], True),
+        ("`1` ~ `2`", ["2"], True),
+        ("`1` + `2`", ["1", "2"], True),
+        ("`1` * `2`", ["1", "2", "1:2"], True),
+    ],
+)
+def test_fr_03_a_column_may_be_called_as_a_formula_writes_something_else(text, wanted, intercept):
+    """FR-03: a quoted name is a column, whether it reads as the constant, an operator, an interaction or a call."""
+    formula = parse(text, NUMBERED, with_target="~" in text)
+    assert [":".join(factor.name for factor in term.factors) for term in formula.terms] == wanted
+    assert formula.intercept is intercept
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("y ~ `2` - `1`", "'- `1`'"),
+        ("`1` ~ `1` + a", "stands on both sides"),
+        ("y ~ a + ``", "Column ''"),
+        ("`` ~ a", "Column ''"),
+    ],
+)
+def test_fr_03_a_column_called_1_is_never_the_constant(text, words):
+    """It cannot be taken out as the intercept is, is found on both sides, and an empty name is no column."""
+    with pytest.raises(InvalidFormula, match=re.escape(words)):
+        parse(text, NUMBERED, with_target=True)

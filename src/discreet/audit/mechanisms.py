@@ -66,7 +66,7 @@ def entries_named(names: list[str]) -> list[Entry]:
         exact = {key: entry for key, entry in found.items() if name.casefold() == key.casefold()}
         if not found:
             raise InvalidArgument(
-                f"No mechanism is called {name!r}. `discreet audit --list` tells their names; a callable of your own "
+                f"No mechanism is called {name!r}. Run `discreet audit --list` for their names; a callable of your own "
                 "is written module:function."
             )
         chosen |= exact or found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.declarations import WrongUsage
+from discreet.cli.outputs import ForceOption, check_outputs, open_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ def audit(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Where the curves are drawn, seen against claimed (.png, .svg, .pdf).")
     ] = None,
+    force: ForceOption = False,
 ) -> int:
     """Run mechanisms on worst-case neighbours; exit with 4 where one gives away more than it claims."""
     from discreet import _files
@@ -57,8 +59,9 @@ def audit(
         return 0
     if plot is not None:
         _check_plot(plot)
+    check_outputs({"--output": output, "--plot": plot}, force=force)
     with ExitStack() as stack:
-        written = None if output is None else stack.enter_context(_files.OutputFile(output))
+        written = None if output is None else stack.enter_context(open_output(output, force=force))
         cases = _cases(names or [])
         tell = stack.enter_context(stepping())
         verdicts = _verdicts(cases, _settings(runs, confidence, seed), tell)
@@ -132,7 +135,7 @@ def _own_cases(name: str) -> list[AuditCase]:
         raise WrongUsage(f"There is no module {module_name!r}. Name one of the working directory, or an installed one.")
     function = getattr(module, attribute, None)
     if not callable(function):
-        raise WrongUsage(f"Module {module_name!r} has no function {attribute!r}.")
+        raise WrongUsage(f"Module {module_name!r} has no function {attribute!r}. Name one that it has.")
     found = function()
     cases = found if isinstance(found, list) else [found]
     if cases and all(isinstance(case, AuditCase) for case in cases):

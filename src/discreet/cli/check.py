@@ -45,6 +45,7 @@ def check(
         )
     options.require_file(data, "data file")
     declared = options.read_schema(schema, bounds, levels)
+    options.check_named(data, declared, bounds, levels)
     lines = [_WARNING, "", _row("column", "cells", "blank", "unread", "below", "above", "")]
     lines += [_line(counts) for counts in count_cells(data, declared)]
     typer.echo("\n".join([*lines, "", *_LEGEND]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
     from discreet.functional.moments import Moments
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 class WrongUsage(InvalidArgument):
     """An option of the command line is not usable; exit code 2."""
 
+
+BOUNDS, LEVELS = "--bounds", "--levels"
 
 SchemaOption = Annotated[Path | None, typer.Option("--schema", help="Public facts about the columns (TOML).")]
 BoundsOption = Annotated[
@@ -106,19 +109,88 @@ def read_schema(path: Path | None, bounds: list[str] | None, levels: list[str] |
     from discreet.tables.schema import Schema
 
     declared: dict[str, Interval | list[str]] = {}
-    for text in bounds or ():
-        name, values = _named(text, "--bounds", "age=0,120")
+    for name, (option, values) in named_columns(bounds, levels).items():
+        if option == LEVELS:
+            declared[name] = listed(values)
+            continue
         parts = values.split(",")
         if len(parts) != 2:
             raise WrongUsage(f"--bounds of {name!r} needs two numbers. Write for example --bounds {name}=0,120.")
         declared[name] = Interval(_number(parts[0], name), _number(parts[1], name))
-    for text in levels or ():
-        name, values = _named(text, "--levels", "sex=Female,Male")
-        declared[name] = values.split(",")
     if path is None and not declared:
         raise WrongUsage("No column is declared: give --schema FILE, or --bounds and --levels.")
     schema = None if path is None else Schema.from_toml(path)
     return Schema.from_bounds(declared, over=schema)
+
+
+def listed(text: str) -> list[str]:
+    """Return texts that are separated by commas; one that holds a comma stands in double quotes, as in a CSV file."""
+    return next(csv.reader([text]))
+
+
+def named_columns(bounds: list[str] | None, levels: list[str] | None) -> dict[str, tuple[str, str]]:
+    """Return for each column that the options declare which option it is and what it says; refuse two of one column."""
+    found: dict[str, tuple[str, str]] = {}
+    given = ((BOUNDS, "age=0,120", bounds), (LEVELS, "sex=Female,Male", levels))
+    for option, text, example in ((option, text, example) for option, example, texts in given for text in texts or ()):
+        name, values = _named(text, option, example)
+        if name in found:
+            raise WrongUsage(f"{found[name][0]} and {option} both declare {name!r}. Leave one of them out.")
+        found[name] = option, values
+    return found
+
+
+def target_levels(formula: str, classes: str, loss: str) -> str:
+    """Return --classes as what --levels would say of the formula's target."""
+    target, tilde, _ = formula.partition("~")
+    name = target.strip().removeprefix("`").removesuffix("`")
+    if loss != "logistic":
+        raise WrongUsage("--classes belongs to --loss logistic. Leave it out, or declare --levels.")
+    if not (tilde and name):
+        raise WrongUsage("--classes are the levels of the formula's target. Write a formula such as 'sick ~ age'.")
+    return f"{name}={classes}"
+
+
+def check_named(data: Path, schema: Schema, bounds: list[str] | None, levels: list[str] | None = None) -> None:
+    """Refuse a declaration of a column that the table lacks, by its header alone; name near matches."""
+    from discreet.tables.readers import open_rows
+
+    if bounds or levels:
+        open_rows(data, schema, [])  # a file that is broken as a file is no fault of theirs
+    for name, (option, _) in named_columns(bounds, levels).items():
+        reason = None
+        try:
+            open_rows(data, schema, [name])
+        except InvalidData as error:
+            reason = str(error)
+        if reason is not None:
+            raise InvalidData(f"{option} of {name!r}: {reason}")
+
+
+def check_used(
+    formula: str,
+    schema: Schema | None,
+    path: Path | None,
+    bounds: list[str] | None,
+    levels: list[str] | None,
+    *,
+    labels: bool = False,
+) -> None:
+    """Refuse a declaration of a column that neither the formula nor the schema's file names, where no table does."""
+    from discreet.tables.design import Design
+    from discreet.tables.formula import near
+    from discreet.tables.schema import Schema as Facts
+
+    if schema is None or not (bounds or levels):
+        return
+    known = set(Design.for_formula(formula, schema, labels=labels).columns_needed)
+    known |= set() if path is None else set(Facts.from_toml(path).columns)
+    for name, (option, _) in named_columns(bounds, levels).items():
+        if name not in known:
+            raise WrongUsage(
+                f"{option} of {name!r}: the formula has no column {name!r}.{near(name, sorted(known))} "
+                "Correct the name, or leave it out."
+            )
 
 
 def _named(text: str, option: str, example: str) -> tuple[str, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,11 +12,15 @@ from discreet.cli import declarations as options
 from discreet.cli import front
 from discreet.cli import report as pages
 from discreet.cli import sparse as sparse_options
+from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, open_output
+from discreet.cli.payment import NoLedgerOption, check_payment
 
 if TYPE_CHECKING:
     from discreet.functional.inference import RegressionResult
     from discreet.functional.moments import Moments
+    from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.tables.schema import Schema
 
 SQUARED, LOGISTIC = "squared", "logistic"
 
@@ -58,8 +61,11 @@ def fit(
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    no_ledger: NoLedgerOption = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model is written (JSON).")] = None,
+    no_output: NoOutputOption = False,
     report: pages.ReportOption = None,
+    force: ForceOption = False,
     json: options.JsonOption = False,
     sparse: sparse_options.SparseOption = None,
     labels: sparse_options.LabelsOption = None,
@@ -82,9 +88,6 @@ def fit(
     from discreet import _files
 
     _check_loss(loss, radius, method)
-    budget = options.read_budget(epsilon, delta, rho, mu)
-    total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
-    neighbours = options.read_adjacency(adjacency)
     given = sparse_options.SparseOptions(
         labels=labels,
         columns=columns,
@@ -102,66 +105,95 @@ def fit(
         expected_rows=expected_rows,
         no_intercept=no_intercept,
     )
+    common: dict[str, Any] = {
+        "loss": loss,
+        "budget": options.read_budget(epsilon, delta, rho, mu),
+        "adjacency": options.read_adjacency(adjacency),
+        "ledger": ledger,
+        "total": options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-"),
+        "output": output,
+        "report": report,
+        "force": force,
+        "as_json": json,
+    }
+    is_release = sparse is None and data is not None and _files.kind_of(data) == "moments"
+
+    def check_safe() -> None:
+        """Refuse what would be forgotten, lost or written over, before anything is read."""
+        if not is_release:
+            options.needed(common["budget"])
+            check_payment(ledger, no_ledger=no_ledger)
+        if not is_release or no_output:
+            check_kept(output, no_output=no_output, as_json=json, what="model")
+        inputs = [data, sparse, labels, schema, ledger]
+        check_outputs({"--output": output, "--report": report}, force=force, inputs=inputs)
+
     if sparse is not None:
         _refuse_tables(data=data, formula=formula, schema=schema, bounds=bounds, levels=levels, radius=radius)
-        if mechanism != "auto":
-            raise options.WrongUsage("--mechanism does not belong to --sparse; use --selection and --noise.")
-        if method is not None:
-            raise options.WrongUsage("--method does not belong to --sparse, which takes steps; use --selection.")
-        sparse_options.fit_sparse(
-            sparse,
-            given,
-            loss=loss,
-            budget=budget,
-            adjacency=neighbours,
-            ledger=ledger,
-            total=total,
-            output=output,
-            report=report,
-            as_json=json,
-        )
+        _check_noise(mechanism, method)
+        check_safe()
+        sparse_options.fit_sparse(sparse, given, **common)
         return
-    (given if method is None else replace(given, expected_rows=None)).refuse_all()
+    given.refuse_all(but=["classes"] if method is None else ["classes", "expected_rows"])
     if data is None or formula is None:
         missing = "DATA" if data is None else "FORMULA"
-        raise options.WrongUsage(f"Missing argument '{missing}'. Write discreet fit DATA FORMULA --epsilon 1.")
-    options.require_file(data, "data file")
-    if method is not None:
-        if mechanism != "auto":
-            raise options.WrongUsage("--mechanism is a law of noise, which --method decides. Leave it out.")
-        front.fit_by_method(
-            data,
-            formula,
-            method,
-            loss=loss,
-            schema=options.read_schema(schema, bounds, levels),
-            budget=budget,
-            adjacency=neighbours,
-            expected_rows=expected_rows,
-            ledger=ledger,
-            total=total,
-            output=output,
-            report=report,
-            as_json=json,
+        raise options.WrongUsage(
+            f"Missing argument '{missing}'. Write discreet fit DATA FORMULA --epsilon 1 --ledger FILE -o FILE."
         )
+    if classes is not None:
+        levels = [*(levels or ()), options.target_levels(formula, classes, loss)]
+    options.require_file(data, "data file")
+    if is_release:
+        _refuse_declarations(
+            data, schema=schema, bounds=bounds, levels=levels, adjacency=adjacency, no_ledger=no_ledger, method=method
+        )
+        check_safe()
+        _fit_by_moments(data, formula, None, radius=radius, mechanism=mechanism, **common)
         return
+    check_safe()
+    declared = options.read_schema(schema, bounds, levels)
+    options.check_named(data, declared, bounds, levels)
+    if method is None:
+        _fit_by_moments(data, formula, declared, radius=radius, mechanism=mechanism, **common)
+        return
+    if mechanism != "auto":
+        raise options.WrongUsage("--mechanism is a law of noise, which --method decides. Leave it out.")
+    front.fit_by_method(data, formula, method, schema=declared, expected_rows=expected_rows, **common)
+
+
+def _fit_by_moments(
+    data: Path,
+    formula: str,
+    schema: Schema | None,
+    *,
+    loss: str,
+    radius: float | None,
+    mechanism: str,
+    budget: Budget | None,
+    adjacency: Adjacency | None,
+    ledger: Path | None,
+    total: Budget | None,
+    output: Path | None,
+    report: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Fit from one noisy Gram matrix, write and print; from a release where there is no schema."""
     with ExitStack() as stack:
         file, page = (
-            None if path is None else stack.enter_context(_files.OutputFile(path, name=name))
+            None if path is None else stack.enter_context(open_output(path, force=force, name=name))
             for path, name in ((output, "output"), (report, "report"))
         )
-        if _files.kind_of(data) == "moments":
+        if schema is None:
             moments = _from_release(data, budget, total)
         else:
             from discreet.tables.design import Design
 
-            declared = options.read_schema(schema, bounds, levels)
-            design = Design.for_formula(formula, declared, labels=loss == LOGISTIC)
             moments = options.release_table(
                 data,
-                design,
+                Design.for_formula(formula, schema, labels=loss == LOGISTIC),
                 budget=options.needed(budget),
-                adjacency=neighbours,
+                adjacency=adjacency,
                 ledger=ledger,
                 total=total,
                 mechanism=mechanism,
@@ -172,7 +204,7 @@ def fit(
             file.write(result.dumps())
         if page is not None:
             pages.write_page(page, result, ledger)
-    typer.echo(result.dumps() if json else str(result.summary()), nl=not json)
+    typer.echo(result.dumps() if as_json else str(result.summary()), nl=not as_json)
 
 
 def _refuse_tables(**given: object) -> None:
@@ -185,13 +217,30 @@ def _refuse_tables(**given: object) -> None:
             )
 
 
+def _check_noise(mechanism: str, method: str | None) -> None:
+    if mechanism != "auto":
+        raise options.WrongUsage("--mechanism does not belong to --sparse; use --selection and --noise.")
+    if method is not None:
+        raise options.WrongUsage("--method does not belong to --sparse, which takes steps; use --selection.")
+
+
+def _refuse_declarations(release: Path, **given: object) -> None:
+    """Refuse for a fit from a release what was declared when it was made, or belongs to spending."""
+    for name, value in given.items():
+        if value:
+            raise options.WrongUsage(
+                f"{str(release)!r} is a release already, and a fit from it is free: --{name.replace('_', '-')} belongs "
+                "to data. Leave it out, or give the data."
+            )
+
+
 def _check_loss(loss: str, radius: float | None, method: str | None) -> None:
     if loss not in front.LOSSES:
         raise options.WrongUsage("--loss must be squared or logistic, or with --method poisson.")
     if method is None and loss not in {SQUARED, LOGISTIC}:
         raise options.WrongUsage("--loss poisson needs --method, such as --method auto.")
     if radius is not None and (loss != LOGISTIC or method is not None):
-        raise options.WrongUsage("--radius belongs to --loss logistic without --method.")
+        raise options.WrongUsage("--radius belongs to --loss logistic without --method. Leave it out.")
 
 
 def _regress(moments: Moments, formula: str, loss: str, radius: float | None) -> RegressionResult:

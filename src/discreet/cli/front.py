@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import open_output
 from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def fit_by_method(
     total: Budget | None,
     output: Path | None,
     report: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
-    from discreet import _files
     from discreet.regression.choice import METHODS
 
     promised = options.needed(budget)
@@ -56,13 +57,9 @@ def fit_by_method(
         raise options.WrongUsage(
             "Say who are neighbours: --adjacency replace (n is public) or add-remove (n is private)."
         )
-    if _files.kind_of(data) == "moments":
-        raise options.WrongUsage(
-            f"{str(data)!r} is a release already, and its method is moments. Leave --method out, or give the data."
-        )
     with ExitStack() as stack:
         file, page = (
-            None if place is None else stack.enter_context(_files.OutputFile(place, name=name))
+            None if place is None else stack.enter_context(open_output(place, force=force, name=name))
             for place, name in ((output, "output"), (report, "report"))
         )
         model = _ESTIMATORS[loss](
@@ -94,31 +91,6 @@ _ESTIMATORS = {
     "logistic": _estimator("LogisticRegression"),
     "poisson": _estimator("PoissonRegression"),
 }
-
-
-def predict_by_model(model: Path, data: Path) -> list[str]:
-    """Return the predictions of a saved front-door model for a table, as a column of texts with its head.
-
-    Numbers and mean counts; of two classes the probability of the second, of more the label. A row that lacks a cell
-    whose policy is "drop" is an empty line.
-    """
-    import numpy as np
-
-    from discreet.regression.model_files import load
-
-    found: Any = load(model)
-    if found.loss != "logistic":
-        numbers = found.predict(data)
-    elif found.classes_.size == 2:
-        numbers = found.predict_proba(data)[:, 1]
-    else:
-        return ["prediction", *(_quoted(label) for label in found.predict(data).tolist())]
-    return ["prediction", *("" if np.isnan(value) else repr(float(value)) for value in numbers)]
-
-
-def _quoted(label: Any) -> str:
-    text = str(label)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
 
 
 def show_model(file: Path) -> str:

@@ -12,7 +12,7 @@ from typer.exceptions import Abort, Exit, TyperException
 
 from discreet.cli import audit, check, example, fit, init, ledger, plan, predict, release, report, sample, show
 from discreet.cli.declarations import WrongUsage
-from discreet.errors import BudgetExceeded, DiscreetError, NoiseDominatedWarning
+from discreet.errors import BudgetExceeded, DiscreetError, NoiseDominatedWarning, NoLedgerWarning
 
 DONE, BAD_INPUT, WRONG_USAGE, BUDGET_REFUSED = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -98,6 +98,8 @@ def _reading(error: BaseException) -> tuple[str, int]:
 def _invoke(arguments: list[str]) -> int:
     # The summary that a command prints says it, on its own lines.
     warnings.simplefilter("ignore", NoiseDominatedWarning)
+    # Whoever said --no-ledger knows.
+    warnings.simplefilter("ignore", NoLedgerWarning)
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="discreet")
     except Exit as leave:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import ForceOption, check_outputs, open_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ def plan(
         Path | None,
         typer.Option("--report", help="Where a page of forecasts against budget and rows is written (HTML)."),
     ] = None,
+    force: ForceOption = False,
     json: options.JsonOption = False,
 ) -> None:
     """Forecast standard errors for every law of noise, and compare methods; reads no data and spends nothing."""
@@ -65,12 +67,14 @@ def plan(
     from discreet.tables.units import refuse_unit
 
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
+    check_outputs({"--report": report}, force=force, inputs=[schema, moments])
     released = None
     if moments is not None:
         options.require_file(moments, "release")
         released = Moments.load(moments)
     declared = bool(schema is not None or bounds or levels)
     facts = options.read_schema(schema, bounds, levels) if declared or released is None else None
+    options.check_used(formula, facts, schema, bounds, levels, labels=loss == "logistic")
     given: dict[str, Any] = {
         "adjacency": options.of_unit(options.read_adjacency(adjacency), facts),
         "r_squared": r_squared,
@@ -94,7 +98,7 @@ def plan(
         return
     outlook = forecast_at(budget, rows)
     if report is not None:
-        write_page(report, outlook, forecast_at)
+        write_page(report, outlook, forecast_at, force=force)
     if json:
         methods = {} if comparison is None else {"methods": comparison.to_json()}
         typer.echo(json_module.dumps(outlook.to_json() | methods, indent=1, allow_nan=False))
@@ -117,15 +121,16 @@ def _comparison(
     return compare_methods(formula, schema, loss=loss, n_rows=rows, budget=budget, **public)
 
 
-def write_page(path: Path, outlook: Forecast, forecast_at: Callable[[Budget, int], Forecast]) -> None:
+def write_page(
+    path: Path, outlook: Forecast, forecast_at: Callable[[Budget, int], Forecast], *, force: bool = False
+) -> None:
     """Write the page of a forecast, with others at more and at fewer rows and at larger and smaller budgets."""
     from fractions import Fraction
 
-    from discreet import _files
     from discreet.report.planning import planning_html
 
     factors = [Fraction(factor) for factor in _FACTORS]
-    with _files.OutputFile(path, name="report") as file:
+    with open_output(path, force=force, name="report") as file:
         budgets = [scaled(outlook.budget, factor) for factor in factors]
         by_budget = [forecast_at(budget, outlook.n_rows) for budget, _ in budgets]
         axis = f"{type(outlook.budget).__name__} {budgets[0][1][0]}"

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import ForceOption, check_outputs, open_output
+from discreet.cli.payment import NoLedgerOption, check_payment
 
 
 def release(
@@ -32,18 +34,23 @@ def release(
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    no_ledger: NoLedgerOption = False,
+    force: ForceOption = False,
     json: options.JsonOption = False,
 ) -> None:
     """Release the moments of a table once; every regression from them is free."""
-    from discreet import _files
     from discreet.tables.design import Design
 
     options.require_file(data, "data file")
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
     total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
     neighbours = options.read_adjacency(adjacency)
-    with _files.OutputFile(output) as file:
-        design = Design.for_terms(terms, options.read_schema(schema, bounds, levels))
+    check_payment(ledger, no_ledger=no_ledger)
+    check_outputs({"--output": output}, force=force, inputs=[data, schema, ledger])
+    with open_output(output, force=force) as file:
+        declared = options.read_schema(schema, bounds, levels)
+        options.check_named(data, declared, bounds, levels)
+        design = Design.for_terms(terms, declared)
         moments = options.release_table(
             data, design, budget=budget, adjacency=neighbours, ledger=ledger, total=total, mechanism=mechanism
         )

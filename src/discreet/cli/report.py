@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
-
-_SQLITE = b"SQLite format 3\0"
+from discreet.cli.outputs import ForceOption, check_outputs, is_ledger, open_output
 
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Where a page about the result is written (HTML, one file).")
@@ -23,28 +22,23 @@ def report(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page is written (HTML).")],
     title: Annotated[str, typer.Option("--title", help="The page's title.")] = "Report",
+    force: ForceOption = False,
 ) -> None:
     """Write one HTML page about releases and their ledger: the answers, how sure they are, what they gave away."""
-    from discreet import _files
     from discreet.privacy.ledger import Ledger
     from discreet.report.page import report_html
 
     for file in files:
         options.require_file(file, "file")
+    check_outputs({"--output": output}, force=force, inputs=files)
     ledgers = [file for file in files if is_ledger(file)]
     if len(ledgers) > 1:
-        raise options.WrongUsage("A report has one ledger; found more. Write one page for each.")
-    with _files.OutputFile(output) as page:
+        raise options.WrongUsage("FILE... may name one ledger; found more. Write one page for each.")
+    with open_output(output, force=force) as page:
         book = Ledger.open(ledgers[0]) if ledgers else None
         results = [load_result(file) for file in files if file not in ledgers]
         page.write(report_html(results, book, title=title))
     typer.echo(f"Wrote {output}.")
-
-
-def is_ledger(file: Path) -> bool:
-    """Whether a file is a ledger."""
-    with file.open("rb") as stream:
-        return stream.read(len(_SQLITE)) == _SQLITE
 
 
 def load_result(file: Path) -> Any:

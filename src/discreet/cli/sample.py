@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, open_output
+from discreet.cli.payment import NoLedgerOption, check_payment
 
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
@@ -88,11 +90,12 @@ def sample(
         typer.Option("--runtime", metavar="|".join(_POLICIES), help="Of pca: how long to run; default cool-down."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the draw is written (JSON).")] = None,
+    no_ledger: NoLedgerOption = False,
+    no_output: NoOutputOption = False,
+    force: ForceOption = False,
     json: options.JsonOption = False,
 ) -> None:
     """Draw a median, quantiles or principal components; how long it takes tells nothing of the rows."""
-    from discreet import _files
-
     of_pca = {
         "--components": components is not None,
         "--row-norm": row_norm is not None,
@@ -104,7 +107,13 @@ def sample(
     total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
     options.require_file(data, "data file")
+    check_payment(ledger, no_ledger=no_ledger)
+    # Of components the largest parts alone are printed.
+    if what == PCA or no_output:
+        check_kept(output, no_output=no_output, as_json=json, what="components")
+    check_outputs({"--output": output}, force=force, inputs=[data, schema, ledger])
     declared = options.read_schema(schema, bounds, None)
+    options.check_named(data, declared, bounds)
     asked = _Asked(
         data=data,
         columns=columns or [],
@@ -114,7 +123,7 @@ def sample(
         ledger=ledger,
         total=total,
     )
-    with _files.OutputFile(output) if output is not None else nullcontext() as file:
+    with nullcontext() if output is None else open_output(output, force=force) as file:
         if what == PCA:
             chosen = {"n_components": 1 if components is None else components, "row_norm": row_norm}
             text, told = _components(asked, runtime, center or [], scale_to_bounds=scale_to_bounds, **chosen)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli.report import is_ledger
+from discreet.cli.outputs import is_ledger
 
 # Lists longer than this are told by their number of entries.
 _LONG = 12

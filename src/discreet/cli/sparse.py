@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli.outputs import open_output
 from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.lattice.bounds import Interval
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
@@ -49,7 +52,7 @@ YBoundsOption = Annotated[
 ]
 ClassesOption = Annotated[
     str | None,
-    typer.Option("--classes", metavar="A,B", help="With --sparse and --loss logistic: the labels, the positive last."),
+    typer.Option("--classes", metavar="A,B", help="With --loss logistic: the labels, the positive last."),
 ]
 SelectionOption = Annotated[
     str | None,
@@ -86,11 +89,13 @@ class SparseOptions:
     expected_rows: int | None
     no_intercept: bool
 
-    def refuse_all(self) -> None:
-        """Refuse what is given without --sparse."""
+    def refuse_all(self, *, but: Sequence[str] = ()) -> None:
+        """Refuse what is given without --sparse, `but` for options that have another use."""
         for name, value in vars(self).items():
-            if value is not None and value is not False:
-                raise options.WrongUsage(f"--{name.replace('_', '-')} belongs to --sparse FILE.")
+            if name not in but and value is not None and value is not False:
+                raise options.WrongUsage(
+                    f"--{name.replace('_', '-')} belongs to --sparse FILE. Leave it out, or give --sparse."
+                )
 
 
 def fit_sparse(
@@ -104,10 +109,10 @@ def fit_sparse(
     total: Budget | None,
     output: Path | None,
     report: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
-    from discreet import _files
     from discreet.cli.progress import stepping
     from discreet.descent import model_files
     from discreet.tables.sparse_files import is_sparse_file, read_sparse
@@ -117,6 +122,11 @@ def fit_sparse(
         raise options.WrongUsage('--sparse needs --adjacency, "replace" (n is public) or "add-remove" (n is private).')
     if given.row_norm is None:
         raise options.WrongUsage("--sparse needs --row-norm, the norm to which every row is scaled down.")
+    if loss == LOGISTIC and given.classes is None:
+        raise options.WrongUsage(
+            "--loss logistic needs --classes, the labels, which are public and never read from the rows. "
+            "Write for example --classes=-1,1."
+        )
     options.require_file(path, "data file")
     if given.columns is None and is_sparse_file(path) and path.suffix.lower() != ".npz":
         raise options.WrongUsage(
@@ -125,7 +135,7 @@ def fit_sparse(
         )
     with ExitStack() as stack:
         file, page = (
-            None if place is None else stack.enter_context(_files.OutputFile(place, name=name))
+            None if place is None else stack.enter_context(open_output(place, force=force, name=name))
             for place, name in ((output, "output"), (report, "report"))
         )
         table = read_sparse(path, n_columns=given.columns, zero_based=given.zero_based, labels=given.labels)
@@ -163,18 +173,18 @@ def _model(given: SparseOptions, loss: str, y: Any, budget: Budget, adjacency: A
     }
     if loss == LOGISTIC:
         if given.y_bounds is not None:
-            raise options.WrongUsage("--y-bounds belongs to --loss squared; labels have --classes.")
-        classes = None if given.classes is None else _classes(given.classes, numeric=y.dtype.kind in "fiub")
+            raise options.WrongUsage("--y-bounds belongs to --loss squared. Leave it out: labels have --classes.")
+        classes = _classes(str(given.classes), numeric=y.dtype.kind in "fiub")
         return SparseLogisticRegression(classes=classes, **declared), y
     if given.classes is not None:
-        raise options.WrongUsage("--classes belongs to --loss logistic; a number has --y-bounds.")
+        raise options.WrongUsage("--classes belongs to --loss logistic. Leave it out: a number has --y-bounds.")
     if given.y_bounds is None:
         raise options.WrongUsage("--loss squared needs --y-bounds LOW,HIGH, the public range of the target.")
     return SparseLinearRegression(y_bounds=_interval(given.y_bounds), **declared), y
 
 
 def _classes(text: str, *, numeric: bool) -> list[Any]:
-    labels = [label.strip() for label in text.split(",")]
+    labels = [label.strip() for label in options.listed(text)]
     if not numeric:
         return labels
     try:
@@ -222,11 +232,12 @@ def describe(model: Any) -> str:
     return "\n".join(lines)
 
 
-def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> list[str]:
-    """Return the predictions of a saved sparse model for a file, as a column of texts with its head.
+def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> Any:
+    """Return the predictions of a saved sparse model for a file, as an Arrow array.
 
     Numbers of a linear model; of two classes the probability of the second, of more the label.
     """
+    from discreet.cli.predictions import numbers, texts
     from discreet.descent import model_files
     from discreet.descent.classifier import DescentClassifier
     from discreet.tables.sparse_files import read_sparse
@@ -235,12 +246,7 @@ def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> list[st
     n_columns = None if data.suffix.lower() == ".npz" else model.n_features_in_
     X = read_sparse(data, n_columns=n_columns, zero_based=zero_based).private_X
     if not isinstance(model, DescentClassifier):
-        return ["prediction", *(repr(float(value)) for value in model.predict(X))]
+        return numbers(model.predict(X))
     if model.classes_.size == 2:
-        return ["prediction", *(repr(float(value)) for value in model.predict_proba(X)[:, 1])]
-    return ["prediction", *(_quoted(label) for label in model.predict(X).tolist())]
-
-
-def _quoted(label: Any) -> str:
-    text = str(label)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
+        return numbers(model.predict_proba(X)[:, 1])
+    return texts(model.predict(X).tolist())

@@ -248,7 +248,7 @@ def candidate_list(candidates: Any, model: Any) -> list[dict[str, Any]]:
     allowed = (_ALLOWED | _ALLOWED_RIVALS) & set(model.get_params(deep=False))
     for name in sorted({name for setting in settings for name in setting} - allowed):
         raise InvalidArgument(
-            f"`candidates` cannot set {name!r} of {type(model).__name__}. It may set {', '.join(sorted(allowed))}."
+            f"`candidates` cannot set {name!r} of {type(model).__name__}. Use {', '.join(sorted(allowed))}."
         )
     return settings
 

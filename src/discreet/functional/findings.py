@@ -41,11 +41,11 @@ def finding_of_regression(result: RegressionResult) -> Finding:
         event=result.event,
         label=result.label,
         estimates=estimates,
-        level=LEVEL if result.uncertainty is not None else None,
+        level=LEVEL if result.has_intervals else None,
         quality=quality,
         noise_dominated=result.noise_dominated,
         declarations=declared_texts(columns),
-        again=(f'discreet fit DATA --schema SCHEMA "{result.formula}" --loss {result.loss} {_budget_options(result)}',),
+        again=(_command(result),),
         notes=result.notes,
     )
 
@@ -61,9 +61,16 @@ def finding_of_moments(moments: Moments) -> Finding:
         label=released.label,
         quality=("Every regression among these terms is free: discreet fit MOMENTS FORMULA.",),
         declarations=declared_texts(columns),
-        again=(f'discreet release DATA --schema SCHEMA --terms "{" + ".join(moments.names)}" -o MOMENTS',),
+        again=(
+            f'discreet release DATA --schema SCHEMA --terms "{" + ".join(moments.names)}" --ledger LEDGER -o MOMENTS',
+        ),
         notes=released.notes,
     )
+
+
+def _command(result: RegressionResult) -> str:
+    asked = f'"{result.formula}" --loss {result.loss} {_budget_options(result)}'
+    return f"discreet fit DATA --schema SCHEMA {asked} --ledger LEDGER -o MODEL"
 
 
 def _budget_options(result: RegressionResult) -> str:

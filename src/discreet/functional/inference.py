@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from discreet.tables.schema import Schema
 
 NOT_COMPUTED = "this model was written by a version that computed no standard errors"
+PARABOLA = (
+    "no p value and no interval, for the estimates are those of a parabola in the place of the logistic loss, "
+    "which are no log odds ratios"
+)
 LOSSES = ("squared", "logistic")
 METHODS = ("sandwich", "bootstrap")
 
@@ -69,8 +73,9 @@ class RegressionResult:
     entry_std : float or None
         The noise's standard deviation in an off-diagonal entry of the Gram matrix of rows scaled to [-1, 1].
     loss : {"squared", "logistic"}
-        "logistic": the coefficients are those of the logistic loss of degree two, and predictions are probabilities of
-        the target's second level.
+        "logistic": the coefficients are those of the logistic loss of degree two, which are no log odds ratios, so that
+        there are standard errors but neither p values nor intervals; predictions are probabilities of the target's
+        second level.
     bootstrap : Bootstrap or None
         What bootstrap intervals are drawn from; a result that was loaded from a file has none.
 
@@ -136,22 +141,31 @@ class RegressionResult:
 
     @property
     def tvalues(self) -> dict[str, float]:
-        """The estimates in standard errors, by name; NaN where none is valid."""
+        """The estimates in standard errors, by name; NaN where no p value is."""
+        if not self.has_intervals:
+            return self._named(None)
         errors = self.bse
         return {name: _ratio(value, errors[name]) for name, value in self.params.items()}
 
     @property
     def pvalues(self) -> dict[str, float]:
         """The two-sided p-values of "the coefficient is 0" by name; NaN where none is valid."""
-        if self.uncertainty is None:
+        if self.uncertainty is None or not self.has_intervals:
             return self._named(None)
         distances = np.abs(np.array(list(self.tvalues.values())))
         return self._named(2.0 * tail(distances, self.uncertainty.tails))
 
     @property
+    def has_intervals(self) -> bool:
+        """Whether there are p values and intervals."""
+        return self.uncertainty is not None and self.loss == "squared"
+
+    @property
     def why_no_intervals(self) -> str | None:
         """The reason why no interval is given; None where intervals are."""
-        return None if self.uncertainty is not None else self.no_intervals or NOT_COMPUTED
+        if self.has_intervals:
+            return None
+        return PARABOLA if self.uncertainty is not None else self.no_intervals or NOT_COMPUTED
 
     def cov_params(self) -> np.ndarray:
         """Return the covariance of the estimates, shape (k, k), in the order of `params`; NaN where none is valid."""
@@ -185,7 +199,7 @@ class RegressionResult:
         """
         if not 0 < _checks.finite_float(level, "level") < 1:
             raise InvalidArgument("`level` must be between 0 and 1, such as 0.95.")
-        spread = self.uncertainty
+        spread = self.uncertainty if self.has_intervals else None
         if _checks.one_of(method, "method", METHODS) == "bootstrap" and spread is not None:
             if self.bootstrap is None:
                 raise InvalidArgument(

@@ -38,7 +38,8 @@ class FunctionalLogisticRegression(ClassifierScore, FunctionalEstimator, BaseEst
     The logistic loss is replaced by a parabola, so the model is least squares on -1 and +1 times a constant.
     Its slopes are **biased** towards 0, for a polynomial is no logit: the classes it predicts are those of least
     squares, its probabilities are rough, and its coefficients are not log odds ratios.
-    Standard errors and intervals (`result`) are those of that parabola's minimiser, not of the logit's.
+    Standard errors (`result`) are those of that parabola's minimizer; p values and intervals, which would be read as
+    the logit's, are not given.
 
     Parameters
     ----------
@@ -237,9 +238,9 @@ class FunctionalLogisticRegression(ClassifierScore, FunctionalEstimator, BaseEst
         return np.asarray(self.classes_[(decision > 0.0).astype(int)])
 
     def result(self) -> RegressionResult:
-        """Return the regression as a result with standard errors and intervals where they are valid.
+        """Return the regression as a result with standard errors where they are valid, and no p values or intervals.
 
-        They speak of the parabola's minimiser, which is not the logit's coefficient.
+        They speak of the parabola's minimizer, which is not the logit's coefficient.
 
         Guarantee
         ---------
@@ -251,7 +252,7 @@ class FunctionalLogisticRegression(ClassifierScore, FunctionalEstimator, BaseEst
         return self._result(self._objective())
 
     def summary(self) -> Summary:
-        """Return the table that is printed: estimates, standard errors that count the privacy noise, intervals."""
+        """Return the table that is printed: estimates, and standard errors that count the privacy noise."""
         return self.result().summary()
 
     def __sklearn_tags__(self) -> Any:

@@ -53,7 +53,7 @@ class LogisticObjective(QuadraticObjective):
     def __post_init__(self) -> None:
         name = _checks.one_of(self.approximation, "approximation", APPROXIMATIONS)
         if name == "taylor" and self.radius is not None:
-            raise InvalidArgument('`radius` belongs to approximation="minimax"; Taylor\'s parabola has none.')
+            raise InvalidArgument('`radius` belongs to approximation="minimax"; Leave it out: Taylor\'s has none.')
         if name == "minimax" and self.radius is None:
             raise InvalidArgument(
                 'approximation="minimax" needs `radius`, the largest |x\'w| that you expect: a public number such as 4.'

@@ -119,7 +119,7 @@ def finding_of(result: Any) -> Finding:
     if isinstance(result, Release):
         return finding_of_release(result)
     raise InvalidType(
-        f"A report is made from released results: a fitted model, a RegressionResult, Moments or a Release; found "
+        f"A report needs released results: a fitted model, a RegressionResult, Moments or a Release; found "
         f"{type(result).__name__}."
     )
 

@@ -19,7 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from discreet.errors import AdjacencyMismatch, InvalidType
+from discreet._warnings import warn
+from discreet.errors import AdjacencyMismatch, InvalidType, NoLedgerWarning
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget
 from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
@@ -135,7 +136,12 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
     data : object
         What the plan's `measure` takes.
     ledger : Ledger or None
-        Who pays; None opens a ledger in memory whose total is the event's budget.
+        Who pays; None opens a ledger in memory whose total is the event's budget, and warns once a process.
+
+    Warns
+    -----
+    NoLedgerWarning
+        If there is no ledger, so that nothing remembers the spending.
 
     Raises
     ------
@@ -150,6 +156,8 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
     releases of one ledger together keep its total. Proof: docs/proofs/accounting.md
     """
     event = plan.event
+    if ledger is None:
+        _say_that_nothing_remembers()
     payer = _ledger_of_its_own(event) if ledger is None else ledger
     if not isinstance(payer, Ledger):
         raise InvalidType(f"`ledger` must be a Ledger or None; found {type(ledger).__name__}.")
@@ -157,6 +165,23 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
     private_statistic = plan.measure(data)
     coins = payer.charge(event)
     return Release(plan.draw(private_statistic, coins), event, payer.label)
+
+
+# Whether this process was told that nothing remembers what it spends.
+_told = False
+
+
+def _say_that_nothing_remembers() -> None:
+    global _told  # noqa: PLW0603  (once a process)
+    if _told:
+        return
+    warn(
+        "Nothing remembers what this release spends, for no `ledger` was given: releases of the same people add up. "
+        "Give ledger=Ledger.open(path, total=..., adjacency=...), one file for each population.",
+        NoLedgerWarning,
+    )
+    # Only now: where a filter makes an error of it, every release is refused.
+    _told = True
 
 
 def _ledger_of_its_own(event: Event) -> Ledger:

@@ -17,8 +17,8 @@ from discreet.lattice.grid import Coding, Layout
 from discreet.tables.arrays import UNEQUAL, array_layout, check_matrix, check_rows, check_target, column_names
 from discreet.tables.columns import Category, Constant, Number
 from discreet.tables.design import Design
-from discreet.tables.frame_rows import Target, check_frame, formula_of, label_target, name_of
-from discreet.tables.labels import TROUBLE, code_labels
+from discreet.tables.frame_rows import Target, check_frame, formula_of, label_target, level_codes, name_of
+from discreet.tables.labels import TROUBLE, Labels, code_labels
 from discreet.tables.readers import open_table
 
 if TYPE_CHECKING:
@@ -349,8 +349,10 @@ def _labels_under(schema: Schema, column: Any, classes: NDArray[Any] | None) -> 
         found = label_target(column, schema)
         assert found is not None  # noqa: S101  (the schema declares it)
         return *found, False
-    levels = np.array(declared.levels) if classes is None and isinstance(declared, Category) else classes
-    labels = code_labels(np.asarray(column), levels, name=name, several=True)
+    if classes is None and isinstance(declared, Category):
+        labels = Labels(np.array(declared.levels), level_codes(column, name, declared, schema), were_read=False)
+    else:
+        labels = code_labels(np.asarray(column), classes, name=name, several=True)
     interval = target_interval(labels.classes.size)
     # Of the schema's policy for missing labels "drop" always means the same, a constant only for its own levels.
     policy: Any = "error"

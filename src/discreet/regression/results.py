@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet.functional.tails import quantile, tail
 from discreet.privacy.findings import Estimate, Finding, finite
 from discreet.privacy.wording import in_words
+from discreet.regression.inference import PARABOLA
 from discreet.regression.quality import ASTRAY
 from discreet.tables.declarations import declared_texts
 
@@ -133,6 +134,8 @@ class ModelResult:
     @property
     def table(self) -> list[tuple[str, ...]]:
         """The printed table, its head first."""
+        if self.why_no_intervals == PARABOLA:
+            return [("", "estimate"), *((name, f"{value:.6g}") for name, value in self.params.items())]
         head = ("", "estimate", "std err", "p", "95 % interval", "noise share")
         if self.uncertainty is None:
             return [head, *((name, f"{value:.6g}", *(DASH,) * 4) for name, value in self.params.items())]
@@ -151,7 +154,7 @@ class ModelResult:
         return [head, *rows]
 
     def __str__(self) -> str:
-        widths = [max(len(row[k]) for row in self.table) for k in range(6)]
+        widths = [max(len(row[k]) for row in self.table) for k in range(len(self.table[0]))]
         lines = [TITLES[self.loss], ""]
         for row in self.table:
             cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]

@@ -163,16 +163,21 @@ def _forest(finding: Finding, drawn: list[Estimate]) -> Any:
 
 
 def _table(finding: Finding, *, has_errors: bool) -> tuple[tuple[str, ...], list[_Row]]:
-    level = f"{100 * (finding.level or 0):.3g} % interval"
-    head = ("", "estimate", *(("std err", "p", level, "noise share") if has_errors else ()))
+    # Where there is no level, there are neither p values nor intervals.
+    tests = () if finding.level is None else ("p", f"{100 * finding.level:.3g} % interval")
+    head = ("", "estimate", *(("std err", *tests, "noise share") if has_errors else ()))
     rows = []
     for one in finding.estimates:
         cells: list[tuple[str, float]] = [(f"{one.value:.6g}", one.value)]
         if has_errors:
+            small = one.p_value is not None and one.p_value < 0.001
+            shown = [
+                ("< 0.001", 0.0) if small else _cell(one.p_value, "{:.3f}"),
+                (f"{one.lower:.6g} to {one.upper:.6g}" if one.lower is not None else "-", one.lower or 0.0),
+            ]
             cells += [
                 _cell(one.standard_error, "{:.3g}"),
-                ("< 0.001", 0.0) if one.p_value is not None and one.p_value < 0.001 else _cell(one.p_value, "{:.3f}"),
-                (f"{one.lower:.6g} to {one.upper:.6g}" if one.lower is not None else "-", one.lower or 0.0),
+                *(shown if tests else []),
                 _cell(None if one.noise_share is None else 100 * one.noise_share, "{:.0f} %"),
             ]
         rows.append(_Row(one.name, tuple(cells)))

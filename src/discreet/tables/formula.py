@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ALLOWED = "columns, `odd name`, C(column), I(column**k) for k = 2, 3, 4, ':', '*', '+' and '-1'"
 _NAME = r"(?:`(?P<quoted>[^`]*)`|(?P<bare>[^\W\d][\w.]*))"
+_QUOTED = re.compile(r"`[^`]*`")
 _CATEGORICAL = re.compile(rf"C\(\s*{_NAME}\s*\)")
 _POWER = re.compile(rf"I\(\s*{_NAME}\s*\*\*\s*(?P<power>\d+)\s*\)")
 
@@ -104,11 +105,11 @@ def parse(
     """
     if not isinstance(text, str):
         raise InvalidType(f"A formula must be a text such as 'income ~ age + sex'; found {type(text).__name__}.")
-    sides = text if with_target else "~" + text
     _check_tokens(text, with_target=with_target)
-    left, right = _parsed(sides)
-    for name in dict.fromkeys(name for factors in (*left, *right) for name in map(_column_of, factors) if name):
-        declared(name, columns, unknown)
+    left, right = _parsed(text if with_target else "~" + text)
+    for name in dict.fromkeys(name for factors in (*left, *right) for name in map(_column_of, factors)):
+        if name is not None:
+            declared(name, columns, unknown)
     target = _target(left, columns, labels=labels) if with_target else None
     terms: dict[frozenset[Factor], Term] = {}
     intercept = False
@@ -144,14 +145,17 @@ def _check_tokens(text: str, *, with_target: bool) -> None:
     if tildes != with_target:
         wanted = "one '~' between target and terms" if with_target else "no '~': terms alone"
         raise InvalidFormula(f"{text!r} must have {wanted}; found {tildes} of them.")
+    # A quoted name is compared by nothing: a column may be called 1, or -.
+    signs = ["`" if kind == "NAME" else piece for piece, kind in tokens]
     for i, (piece, kind) in enumerate(tokens):
-        before = tokens[i - 1][0] if i else ""
-        after = tokens[i + 1][0] if i + 1 < len(tokens) else ""
+        before = signs[i - 1] if i else ""
+        after = signs[i + 1] if i + 1 < len(tokens) else ""
         if kind == "OPERATOR" and (set(piece) - set("+-:*~") or piece in {"**", "::"}):
             # The tokenizer strips the signs from %in%.
             raise _refused("%in%" if piece == "in" else piece)
         if kind == "OPERATOR" and "-" in piece and after != "1":
-            raise _refused(f"{piece} {after}")
+            name = tokens[i + 1][0] if i + 1 < len(tokens) else ""
+            raise _refused(f"{piece} `{name}`" if after == "`" and not name.isidentifier() else f"{piece} {name}")
         if kind == "VALUE" and (
             piece not in {"0", "1"} or {before, after} & {":", "*"} or (piece, before) == ("0", "-")
         ):
@@ -171,28 +175,47 @@ def _check_call(token: str) -> None:
 
 
 def _refused(piece: str) -> InvalidFormula:
-    return InvalidFormula(f"A formula cannot use {piece!r}. Allowed are {ALLOWED}.")
+    return InvalidFormula(f"A formula cannot use {piece!r}. Use only {ALLOWED}.")
 
 
 def _parsed(text: str) -> tuple[list[list[str]], list[list[str]]]:
     """Return the terms left and right of '~' as lists of formulaic's factor texts."""
     from formulaic.parser import DefaultFormulaParser
 
+    # formulaic knows a factor by its text alone: a column called 1 would be the constant, one called C(a) a call.
+    names: dict[str, str] = {}
+    plain = _QUOTED.sub(lambda quoted: names.setdefault(quoted[0], _stand_in(len(names), text)), text)
     parsed = None
     with suppress(Exception):  # whatever formulaic raises, the text is no formula
-        parsed = DefaultFormulaParser().get_terms(text)
+        parsed = DefaultFormulaParser().get_terms(plain)
     if parsed is None:
         raise InvalidFormula(
-            f"Cannot read {text!r} as a formula: an operator or a column is missing. Allowed are {ALLOWED}."
+            f"Cannot read {text!r} as a formula: an operator or a column is missing. Use only {ALLOWED}."
         )
     sides = parsed._structure  # noqa: SLF001  (how formulaic says left and right)
     left, right = sides.get("lhs", ()), sides.get("rhs", sides.get("root", ()))
-    return _texts(left), _texts(right)
+    written = {stand_in: quoted for quoted, stand_in in names.items()}
+    return _texts(left, written), _texts(right, written)
 
 
-def _texts(terms: Iterable[Any]) -> list[list[str]]:
-    # A name is quoted so that no column called C(x) is taken for a call.
-    return [[f"`{f.expr}`" if f.eval_method.name == "LOOKUP" else f.expr for f in term.factors] for term in terms]
+def _stand_in(number: int, text: str) -> str:
+    """Return a name that stands nowhere in `text`."""
+    name = f"q{number}_"
+    while name in text:
+        name += "_"
+    return name
+
+
+def _texts(terms: Iterable[Any], written: Mapping[str, str]) -> list[list[str]]:
+    """Return the factors of terms as texts; every name alone is quoted, and stand-ins are as they were `written`."""
+    again = re.compile(rf"\b(?:{'|'.join(written)})\b") if written else None
+
+    def text_of(factor: Any) -> str:
+        if factor.eval_method.name == "LOOKUP":
+            return written.get(factor.expr, f"`{factor.expr}`")
+        return factor.expr if again is None else again.sub(lambda found: written[found[0]], factor.expr)
+
+    return [[text_of(factor) for factor in term.factors] for term in terms]
 
 
 def _factor(text: str, columns: Mapping[str, Column]) -> Factor:

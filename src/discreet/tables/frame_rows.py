@@ -13,6 +13,7 @@ from discreet.tables.arrays import UNEQUAL
 from discreet.tables.blocks import RecordBlock, Table
 from discreet.tables.columns import Category, Constant, Flag, Number
 from discreet.tables.design import Design
+from discreet.tables.labels import refuse_encoded
 from discreet.tables.readers import open_rows
 from discreet.tables.schema import Schema
 from discreet.tables.units import refuse_unit
@@ -132,17 +133,38 @@ def label_target(y: Any, schema: Schema) -> tuple[Target, NDArray[Any]] | None:
             f"Only binary classification is supported. Declare the target {name!r} as a flag or as a category of two "
             "levels, or give `classes`."
         )
-    values, _ = _read(y, name, declared, schema)
-    signs = 2.0 * values - 1.0
     classes: NDArray[Any] = np.array([0, 1])
     if isinstance(declared, Category):
-        signs[values < 0] = np.nan
-        classes = np.array(declared.levels)
+        values, classes = level_codes(y, name, declared, schema), np.array(declared.levels)
+    else:
+        values, _ = _read(y, name, declared, schema)
+    signs = 2.0 * values - 1.0
     missing: Any = declared.missing
     if isinstance(missing, Constant):
         missing = Constant(2.0 * classes.tolist().index(missing.value) - 1.0)
     trouble = "a label is missing or is none of the declared ones"
     return Target(name, Number(-1, 1, missing=missing), signs, trouble), classes
+
+
+def level_codes(y: Any, name: str, declared: Category, schema: Schema) -> NDArray[np.float64]:
+    """Return the positions of a category's levels in a target, read as in any table; NaN where none is.
+
+    Raises
+    ------
+    InvalidData
+        If the target as a whole holds numbers and no level is one.
+    """
+    if not _reads_numbers(declared):
+        refuse_encoded(np.asarray(y), np.array(declared.levels), name=name, declared_as="the schema")
+    values, _ = _read(y, name, declared, schema)
+    values[values < 0] = np.nan
+    return values
+
+
+def _reads_numbers(declared: Category) -> bool:
+    """Return whether a category has a level, or another spelling of one, that cells of numbers may stand for."""
+    spellings = {*declared.levels, *dict(declared.labels)}
+    return any(text[:1] in "-+.0123456789" or text.casefold() in {"true", "false"} for text in spellings)
 
 
 def _read(y: Any, name: str, declared: Any, schema: Schema) -> tuple[NDArray[np.float64], str | None]:

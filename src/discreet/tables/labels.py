@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet._warnings import warn
+from discreet.errors import ClassLabelsWarning, InvalidArgument, InvalidData, InvalidType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # More kinds of label than this are numbers by mistake.
 MOST_CLASSES = 1000
-TROUBLE = "a label is missing or is none of the classes"
+TROUBLE = (
+    "a label is missing or is none of the classes (inside tools that encode labels as 0 and 1, such as voting, "
+    "stacking and cross-validated probabilities, declare classes=(0, 1))"
+)
 MAP = 'Map the labels to two first, such as y.str.lower().map({"no": 0, "yes": 1}), or declare classes=("no", "yes").'
 
 
@@ -88,16 +92,30 @@ def code_labels(y: NDArray[Any], classes: NDArray[Any] | None, *, name: str, sev
     Raises
     ------
     InvalidData
-        If the classes are to be read and are too few, too many, or no labels; names `name`, never a label.
+        If the classes are to be read and are too few, too many, or no labels, or if `y` as a whole holds numbers where
+        only texts are declared, or texts where only numbers are; names `name`, never a label.
+
+    Warns
+    -----
+    ClassLabelsWarning
+        If the classes are to be read.
 
     Notes
     -----
-    With declared classes this is total and a function of each label alone.
+    With declared classes of the kind of `y` this is total and a function of each label alone.
     """
     if y.dtype.kind == "c":
         raise InvalidData(f"Complex data not supported in `{name}`. Give one label a row.")
     if y.dtype.kind not in "biufOUST":
         raise InvalidData(f"`{name}` has the type {y.dtype}, which holds no labels. Convert it to texts or numbers.")
+    if classes is None:
+        warn(
+            f"The class labels are read from `{name}`, a look at private rows that no budget pays for. "
+            "Declare them: `classes`, or the levels of a `schema`.",
+            ClassLabelsWarning,
+        )
+    else:
+        refuse_encoded(y, classes, name=name)
     if y.dtype.kind in "biuf":
         found = _numeric_classes(y, name, several=several) if classes is None else classes
         return Labels(found, _numeric_codes(y, found), classes is None)
@@ -105,6 +123,29 @@ def code_labels(y: NDArray[Any], classes: NDArray[Any] | None, *, name: str, sev
     found = _object_classes(cells, name, several=several) if classes is None else classes
     codes = {label: float(code) for code, label in enumerate(found.tolist())}
     return Labels(found, np.array([_code(cell, codes) for cell in cells], dtype=np.float64), classes is None)
+
+
+def refuse_encoded(y: NDArray[Any], classes: NDArray[Any], *, name: str, declared_as: str = "`classes`") -> None:
+    """Refuse labels of another kind than the declared ones, by the type of the whole column alone, which is public.
+
+    Raises
+    ------
+    InvalidData
+        If `y` holds numbers and every class is a text, or texts and every class is a number.
+    """
+    kinds = {str if isinstance(label, str) else float for label in classes.tolist()}
+    if y.dtype.kind in "biuf" and kinds == {str}:
+        codes = tuple(range(len(classes)))
+        raise InvalidData(
+            f"`{name}` holds numbers, and {declared_as} declares texts. Declare the labels as they stand in `{name}`: "
+            'tools that encode them, such as cross_val_predict(method="predict_proba"), VotingClassifier and '
+            f"StackingClassifier, hand over whole numbers from 0, so inside them declare classes={codes}."
+        )
+    if y.dtype.kind in "UST" and kinds == {float}:
+        raise InvalidData(
+            f"`{name}` holds texts, and {declared_as} declares numbers. Declare the labels as they stand in `{name}`, "
+            'such as classes=("no", "yes").'
+        )
 
 
 def _numeric_classes(y: NDArray[Any], name: str, *, several: bool) -> NDArray[Any]:
@@ -115,7 +156,7 @@ def _numeric_classes(y: NDArray[Any], name: str, *, several: bool) -> NDArray[An
         if not (np.floor(there) == there).all():
             raise InvalidData(
                 f"Unknown label type: `{name}` holds numbers that are not whole. "
-                "Classes are labels; for a number fit a regression."
+                "Classes are labels: fit a regression of a number."
             )
     if there.size == 0:
         raise _too_few(name)
@@ -163,7 +204,7 @@ def _object_classes(cells: list[Any], name: str, *, several: bool) -> NDArray[An
     if any(isinstance(label, float) and not label.is_integer() for label in found):
         raise InvalidData(
             f"Unknown label type: `{name}` holds numbers that are not whole. "
-            "Classes are labels; for a number fit a regression."
+            "Classes are labels: fit a regression of a number."
         )
     _check_number(len(found), name, several=several)
     ordered = None

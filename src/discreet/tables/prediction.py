@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from discreet.tables.schema import Schema
 
 
+def columns_of(schema: Schema, formula: str, *, labels: bool = False) -> list[str]:
+    """Return the columns that a formula's right side needs, in its order."""
+    parsed = parse(formula, schema.columns, with_target=True, labels=labels)
+    return list(dict.fromkeys(factor.column for term in parsed.terms for factor in term.factors))
+
+
 def feature_blocks(
     data: Any, schema: Schema, formula: str, feature_names: Sequence[str], *, labels: bool = False
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
@@ -53,7 +59,10 @@ def feature_blocks(
     parsed = parse(formula, columns, with_target=True, labels=labels)
     features = [feature for block in expand(parsed, columns) for feature in block.features]
     if [feature.name for feature in features] != list(feature_names):
-        raise InvalidArgument("The model's formula and schema do not give its features; its file was changed.")
+        raise InvalidArgument(
+            "The model's formula and schema do not give its features, so its file was changed. "
+            "Take it from its author again."
+        )
     needed = {name: columns[name] for name in dict.fromkeys(name for f in features for name in f.columns)}
     # Whose a record is does not matter to a prediction.
     table = data if isinstance(data, Table) else open_table(data, schema.of_single_rows(), list(needed))
