@@ -15,7 +15,7 @@ ALL = [(name, module, text) for name, entries in list_errors.messages().items() 
 # What a message may be about: an argument or column in quotes, an option, a class or call, or a place for a name.
 NAME = re.compile(r"`[^`]+`|'[^']+'|\"[^\"]+\"|--[a-z]|…|\b[A-Z]\w+\([^)]*\)|\bFILE\b")
 _VERBS = (
-    "add|ask|change|choose|clip|close|complete|convert|correct|count|create|declare|derive|draw|drop|fill|fit|give|"
+    "add|ask|build|change|choose|clip|close|complete|convert|correct|count|create|declare|derive|draw|drop|fill|fit|give|"
     "install|keep|leave|lengthen|load|lower|make|map|move|multiply|name|open|order|pass|plan|put|raise|read|remove|"
     "rename|repeat|reshape|restore|run|save|say|scale|set|settle|sort|split|start|take|update|use|wait|widen|write"
 )
@@ -36,10 +36,13 @@ ELSEWHERE = (
     'Weights are taken by the method "descent" alone, which …',
     '`method` "…" …',
     "… fits no scale: …",
+    "… has the type …, which is no number. …",
+    "… has a cell of the type …, which is no number. …",
+    "Line … of … ….",
 )
 # Words that name no argument, for what is wrong is the table, the file or the object as a whole.
 WHOLE = re.compile(
-    r"(?i)\b(table|file|schema|layout|moments?|design|model|coins|rows|records|grid|bounds|Box|Costs|block|array)\b"
+    r"(?i)\b(table|files?|schema|layout|moments?|design|model|coins|rows|records|grid|bounds|Box|Costs|block|array)\b"
 )
 
 

@@ -40,6 +40,11 @@ def fitted(folder, discreet):
     frame.loc[[3, 5], "age"] = pd.NA
     frame.to_csv("people.csv", index=False)
     frame.to_parquet("people.parquet", index=False)
+    frame.head(50).to_excel("people.xlsx", index=False)
+    parts = Path("parts")
+    parts.mkdir()
+    frame.head(700).to_parquet(parts / "0.parquet", index=False)
+    frame.tail(1300).to_parquet(parts / "1.parquet", index=False)
     return frame
 
 
@@ -76,12 +81,13 @@ def test_predictions_are_those_of_the_model(fitted, folder, command):
             np.testing.assert_allclose(found, predict(known), rtol=1e-12)
 
 
-@pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
+@pytest.mark.parametrize("file", ["people.csv", "people.parquet", "people.xlsx", "parts"])
 def test_kept_columns_stand_beside_the_predictions(fitted, folder, command, file):
     """--keep copies columns, declared or not, needed or not, cell by cell and row by row."""
     code, _, err = command("predict", "gram.json", file, "--keep", "id,age", "--keep", "region", "-o", "p.csv")
     assert (code, err) == (0, "")
     found = pd.read_csv("p.csv")
+    fitted = fitted.head(50) if file == "people.xlsx" else fitted
     assert list(found.columns) == ["id", "age", "region", "prediction"]
     for name in ("id", "region"):
         assert found[name].tolist() == fitted[name].tolist()

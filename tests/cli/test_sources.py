@@ -55,13 +55,15 @@ def test_dst_10_every_command_takes_a_folder_and_a_file_of_another_program(data,
     assert "[columns.x]" in (tmp_path / "draft.toml").read_text()
     assert main(["check", where, *schema, "--private-output-ok"]) == 0
     assert capsys.readouterr().out.count("400") == 2
-    assert main(["fit", where, "y ~ x", *schema, "--mu", "1", "-o", "m.json"]) == 0
-    assert main(["fit", where, "y ~ x", *schema, "--mu", "1", "--method", "descent"]) == 0
-    assert main(["release", where, *schema, "--mu", "1", "-o", "r.json"]) == 0
+    assert main(["fit", where, "y ~ x", *schema, "--mu", "1", "--no-ledger", "-o", "m.json"]) == 0
+    assert main(["fit", where, "y ~ x", *schema, "--mu", "1", "--method", "descent", "--no-ledger", "--no-output"]) == 0
+    assert main(["release", where, *schema, "--mu", "1", "--no-ledger", "-o", "r.json"]) == 0
     assert json.loads((tmp_path / "r.json").read_text())["kind"] == "moments"
     assert main(["predict", "m.json", where, "-o", "p.csv"]) == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 401
-    assert main(["sample", where, "median", "x", *schema, "--epsilon", "1"]) == 0, capsys.readouterr().err
+    assert main(["sample", where, "median", "x", *schema, "--epsilon", "1", "--no-ledger"]) == 0, (
+        capsys.readouterr().err
+    )
 
 
 def test_a_folder_that_is_none_ends_the_command_before_a_charge(tmp_path, monkeypatch, capsys):
@@ -69,7 +71,7 @@ def test_a_folder_that_is_none_ends_the_command_before_a_charge(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(SCHEMA)
     (tmp_path / "empty").mkdir()
-    how = ["--schema", "s.toml", "--mu", "1", "--ledger", "l.ledger", "--total-mu", "1"]
+    how = ["--schema", "s.toml", "--mu", "1", "--ledger", "l.ledger", "--total-mu", "1", "--no-output"]
     assert main(["fit", "empty", "y ~ x", *how]) == 1
     assert "empty holds no Parquet or text file" in capsys.readouterr().err
     assert not (tmp_path / "l.ledger").exists()

@@ -13,7 +13,8 @@ from discreet.cli.declarations import WrongUsage, listed
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.blocks import Table
 from discreet.tables.prediction import columns_of
-from discreet.tables.readers import open_file, open_table
+from discreet.tables.readers import open_table
+from discreet.tables.sources import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,6 +60,10 @@ class _TextReader:
         if texts is None:
             raise InvalidData(f"--keep of {self.name!r}: its type is {array.type}, which is no text. Leave it out.")
         return texts, None
+
+    def from_objects(self, objects: list[Any]) -> tuple[Any, None]:
+        """Return the cells of a spreadsheet as texts."""
+        return pa.array([None if cell is None else str(cell) for cell in objects], _TEXT), None
 
 
 class KeptColumns:
