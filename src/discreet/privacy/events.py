@@ -137,11 +137,16 @@ class Event(ABC):
     def price(self) -> Budget:
         """What the release costs by its own theorem, computed exactly from its own fields."""
 
+    def price_in(self, currency: Currency) -> Budget | None:
+        """Return the price in `currency` by a theorem about this kind; None where conversions of `price` are all."""
+        del currency
+        return None
+
     def cost_in(self, currency: Currency) -> Budget:
         """Return what the release costs in `currency`.
 
         Where the budget is in that currency, the budget: whoever asked for 1/10 is charged 1/10. Else the cheapest
-        that a theorem gives, from the budget or from the price.
+        that a theorem gives: the kind's own, or a conversion of the price or of the budget.
 
         Raises
         ------
@@ -151,7 +156,8 @@ class Event(ABC):
         wanted = check_currency(currency)
         if isinstance(self.budget, wanted):
             return self.budget
-        costs = []
+        own = self.price_in(wanted)
+        costs = [] if own is None else [own]
         for known in (self.price, self.budget):
             try:
                 costs.append(convert(known, wanted, delta=_delta_of(self.budget)))

@@ -12,7 +12,8 @@ from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.privacy import enclosures
 from discreet.privacy.adjacency import Adjacency, Replace
-from discreet.privacy.budgets import Approx, Budget, Gdp, Pure, Zcdp
+from discreet.privacy.bounded_range import price_together
+from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp
 from discreet.privacy.events import Event
 
 # Between these the quantile of the normal law is nearer than Chernoff's bound, and doubles find where to look.
@@ -213,8 +214,15 @@ class FrankWolfeEvent(Event):
         """Pure where the budget is, Zcdp otherwise."""
         if isinstance(self.budget, Pure):
             return Pure(epsilon=2 * self.n_steps / self.ratio)
-        times = Fraction(1, 2) if self.law == "gumbel" else Fraction(2)
-        return Zcdp(rho=self.n_steps * times / self.ratio**2)
+        rho = self.price_in(Zcdp)
+        assert isinstance(rho, Zcdp)  # noqa: S101  (what was asked)
+        return rho
+
+    def price_in(self, currency: Currency) -> Budget:
+        """Return the price in a currency: of Gumbel's choices by their bounded range, of Laplace's as pure ones."""
+        each = 2 / self.ratio
+        reach, other = (each, Fraction(0)) if self.law == "gumbel" else (Fraction(0), each)
+        return price_together(currency, self.n_steps, reach, other)
 
 
 def rows_changed(adjacency: Adjacency) -> int:
