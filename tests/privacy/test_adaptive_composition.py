@@ -79,14 +79,20 @@ def _is_told(*texts):
 
 
 def test_the_ledger_is_not_fooled():
-    """A total of (1, 0.18) grants neither list, by sums or by Gdp: it adds numbers that bound the whole curve."""
+    """A total of (1, 0.18) grants neither list, by sums, by Gdp or by either: it adds numbers that bound the curve."""
     total = Approx(epsilon=1, delta="0.18")
     by_sums = Ledger(total=total, adjacency=Replace(), composition="sum")
     by_sums.charge(priced(Pure(epsilon=1)))
     with pytest.raises(BudgetExceeded):
         by_sums.charge(priced(Pure(epsilon="1/2")))
-    by_curve = Ledger(total=total, adjacency=Replace())
+    by_curve = Ledger(total=total, adjacency=Replace(), composition="gdp")
     with pytest.raises(BudgetExceeded):
         by_curve.charge(priced(Pure(epsilon=1)))
     with pytest.raises(NoSoundConversion):
         by_curve.charge(priced(Approx(epsilon="0.001", delta="0.1")))
+    by_either = Ledger(total=total, adjacency=Replace())
+    by_either.charge(priced(Pure(epsilon=1)))
+    with pytest.raises(BudgetExceeded):
+        by_either.charge(priced(Pure(epsilon="1/2")))
+    with pytest.raises(NoSoundConversion):
+        by_either.charge(priced(Approx(epsilon="0.001", delta="0.1")))

@@ -167,7 +167,8 @@ class Event(ABC):
             return min(costs, key=lambda cost: cost.coordinates)
         raise NoSoundConversion(
             f"A ledger in {wanted.__name__} cannot price {self.budget!r} of a {type(self).__name__}: "
-            f"{WHY_NOT[wanted]}. Use Ledger(total={type(self.budget).__name__}(...), adjacency=...)."
+            f"{WHY_NOT[wanted]}. Ask for a `budget` in {wanted.__name__}: the currency of a ledger is chosen once, "
+            "before the first release about the same people."
         )
 
     def to_json(self) -> dict[str, Any]:
