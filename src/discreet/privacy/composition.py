@@ -8,7 +8,7 @@ Gaussian parts are one Gaussian, and those known by their rho alone add up. A mi
 privacy-loss distributions: each part becomes the distribution on a grid of losses whose deltas on the grid are its
 own (rounded up) and whose deltas between are the chords above (Doroshenko and others 2022), and these are convolved.
 Convolution is by Fourier transform in floats, so 1e-12 (and as much again for every thousand parts) is added to every
-delta: below 1e-10 they are coarse.
+delta: below 1e-10 they are coarse. No answer is above that of basic composition, by which epsilons and deltas add up.
 
 Proof: docs/proofs/tradeoff.md
 """
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType
+from discreet.privacy.basic_composition import BasicComposition
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.concentrated_curve import ConcentratedCurve
 from discreet.privacy.events import Event
@@ -59,7 +60,8 @@ def compose_plan(parts: Iterable[Any]) -> TradeoffFunction:
     Returns
     -------
     TradeoffFunction
-        Exact for Gaussian parts; for mixtures at most about 1 % above the exact epsilon for deltas of 1e-10 and more.
+        Exact for Gaussian parts; for mixtures at most about 1 % above the exact epsilon for deltas of 1e-10 and more,
+        and nowhere above the sums of epsilons and deltas.
 
     Raises
     ------
@@ -139,6 +141,7 @@ class ComposedCurve(DualCurve):
 
     def __init__(self, members: list[tuple[TradeoffFunction, int]]) -> None:
         self._members = members
+        self._basic = BasicComposition(members)
         scales = [_scale(curve) for curve, _ in members]
         n_parts = sum(count for _, count in members)
         spread = math.sqrt(sum(count * scale**2 for scale, (_, count) in zip(scales, members, strict=True)))
@@ -165,11 +168,24 @@ class ComposedCurve(DualCurve):
         return self
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
-        """Return the delta of a distribution that is worse than the truth, and a slack for the transform."""
-        return Fraction(float(self.float_deltas(np.array([float_down(min(epsilon, Fraction(10**6)))]))[0]))
+        """Return the delta of a distribution that is worse than the truth, and a slack for the transform.
+
+        Where the sum of epsilons and deltas says less, that.
+        """
+        near = np.array([float_down(min(epsilon, Fraction(10**6)))])
+        return min(Fraction(float(self._by_distributions(near)[0])), self._basic.upper_delta(epsilon))
+
+    def least_epsilon(self, delta: Fraction) -> Fraction | None:
+        """Return the lesser of the composed epsilon and the sum; None for infinity."""
+        found = [epsilon for epsilon in (super().least_epsilon(delta), self._basic.least_epsilon(delta))
+                 if epsilon is not None]  # fmt: skip
+        return min(found, default=None)
 
     def float_deltas(self, epsilons: Floats) -> Floats:
         """Return `upper_delta` in floats."""
+        return np.minimum(self._by_distributions(epsilons), self._basic.float_deltas(epsilons))
+
+    def _by_distributions(self, epsilons: Floats) -> Floats:
         # delta is convex in e^epsilon, so its chords are above.
         place = np.clip(np.searchsorted(self._epsilons, epsilons), 1, len(self._epsilons) - 1)
         left, right = self._ratios[place - 1], self._ratios[place]
