@@ -33,7 +33,9 @@ def exact(value: Any, name: str) -> Fraction:
     if isinstance(value, bool) or type(value).__name__ == "bool_" or type(value).__name__ == "bool":
         raise InvalidType(f"`{name}` must be a number; found a boolean.")
     if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
+        if abs(int(value)) < 10**_MOST_DIGITS:
+            return Fraction(int(value))
+        raise _too_long(name)
     if isinstance(value, Decimal):
         if value.is_finite():
             return _exact_text(str(value), name)
@@ -50,14 +52,18 @@ def exact(value: Any, name: str) -> Fraction:
 _MOST_DIGITS = 4300
 
 
+def _too_long(name: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"`{name}` has too many digits. Give one that has at most {_MOST_DIGITS} when it is written out."
+    )
+
+
 def _exact_text(text: str, name: str) -> Fraction:
     number = rational(text)
     if number is not None:
         return number
     if _is_long(text):
-        raise InvalidArgument(
-            f"`{name}` has too many digits. Give one that has at most {_MOST_DIGITS} when it is written out."
-        )
+        raise _too_long(name)
     raise InvalidArgument(
         f"`{name}` must be a number such as '0.1', '1e-6' or '1/2', in plain digits 0 to 9; found a text that is none."
     )

@@ -347,12 +347,15 @@ def test_a_failed_reading_is_not_remembered(tmp_path):
 
 
 def test_a_sum_of_many_digits_is_read_again(tmp_path):
-    """What may be written may be read: a fraction of 4,000 digits below the line does not stop a file."""
+    """What may be written may be read: fractions of 4,000 digits do not stop a file."""
     path = tmp_path / "book.ledger"
+    long, other = Fraction(3**8499, 3**8500 + 1), Fraction(7**3999, 7**4000 + 1)
     ledger = Ledger.open(path, Pure(epsilon=1), Replace())
-    ledger.charge(priced(Pure(epsilon=Fraction(1, 3**8500))))
-    assert Ledger.open(path).spent == Pure(epsilon=Fraction(1, 3**8500))
+    ledger.charge(priced(Pure(epsilon=long)))
+    assert Ledger.open(path).spent == Pure(epsilon=long)
     ledger.charge(priced(Pure(epsilon="1/2")))
     with pytest.raises(InvalidArgument, match="too many digits"):
-        ledger.charge(priced(Pure(epsilon=Fraction(1, 7**4000))))
-    assert ledger.left == Pure(epsilon=Fraction(1, 2) - Fraction(1, 3**8500))
+        ledger.charge(priced(Pure(epsilon=other)))
+    assert ledger.left == Pure(epsilon=Fraction(1, 2) - long)
+    with pytest.raises(InvalidArgument, match="`budget` must have numbers of at most 14000 binary digits"):
+        priced(Pure(epsilon=Fraction(3**9499, 3**9500 + 1)))

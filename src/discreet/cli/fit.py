@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli import front
+from discreet.cli import front, numbers
 from discreet.cli import report as pages
 from discreet.cli import sparse as sparse_options
 
@@ -49,13 +49,19 @@ def fit(
     ] = SQUARED,
     radius: Annotated[
         float | None,
-        typer.Option("--radius", help="With --loss logistic: the largest |x'w| expected; the best parabola up to it."),
+        typer.Option(
+            "--radius",
+            parser=numbers.real,
+            metavar="NUMBER",
+            help="With --loss logistic: the largest |x'w| expected; the best parabola up to it.",
+        ),
     ] = None,
     ledger: options.LedgerOption = None,
     total_epsilon: options.TotalEpsilonOption = None,
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    composition: options.CompositionOption = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model is written (JSON).")] = None,
     report: pages.ReportOption = None,
     json: options.JsonOption = False,
@@ -81,7 +87,7 @@ def fit(
 
     _check_loss(loss, radius, method)
     budget = options.read_budget(epsilon, delta, rho, mu)
-    total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
+    total = options.read_terms(total_epsilon, total_delta, total_rho, total_mu, composition)
     neighbours = options.read_adjacency(adjacency)
     given = sparse_options.SparseOptions(
         labels=labels,
@@ -201,7 +207,7 @@ def _regress(moments: Moments, formula: str, loss: str, radius: float | None) ->
     return LogisticObjective(approximation=approximation, radius=radius).regress(moments, formula)
 
 
-def _from_release(data: Path, budget: Budget | None, total: Budget | None) -> Moments:
+def _from_release(data: Path, budget: Budget | None, total: options.Terms | None) -> Moments:
     from discreet.functional.moments import Moments
 
     if budget is not None or total is not None:

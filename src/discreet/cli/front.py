@@ -39,7 +39,7 @@ def fit_by_method(
     adjacency: Adjacency | None,
     expected_rows: int | None,
     ledger: Path | None,
-    total: Budget | None,
+    total: options.Terms | None,
     output: Path | None,
     report: Path | None,
     as_json: bool,

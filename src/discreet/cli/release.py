@@ -30,6 +30,7 @@ def release(
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    composition: options.CompositionOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Release the moments of a table once; every regression from them is free."""
@@ -38,7 +39,7 @@ def release(
 
     options.require_file(data, "data file")
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
-    total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
+    total = options.read_terms(total_epsilon, total_delta, total_rho, total_mu, composition)
     neighbours = options.read_adjacency(adjacency)
     with _files.OutputFile(output) as file:
         design = Design.for_terms(terms, options.read_schema(schema, bounds, levels))
