@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from discreet.errors import AdjacencyMismatch as AdjacencyMismatch
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import DiscreetError as DiscreetError
+    from discreet.errors import DiscreetWarning as DiscreetWarning
     from discreet.errors import IncompatiblePlan as IncompatiblePlan
     from discreet.errors import InvalidArgument as InvalidArgument
     from discreet.errors import InvalidData as InvalidData
     from discreet.errors import InvalidFormula as InvalidFormula
+    from discreet.errors import LargeDeltaWarning as LargeDeltaWarning
     from discreet.errors import LedgerUnusable as LedgerUnusable
     from discreet.errors import NoiseDominatedWarning as NoiseDominatedWarning
     from discreet.errors import NoSoundConversion as NoSoundConversion
@@ -107,6 +109,7 @@ _HOMES = {
     "Custom": "sampling.bases",
     "Date": "tables.columns",
     "DiscreetError": "errors",
+    "DiscreetWarning": "errors",
     "Discretized": "sampling.holder",
     "Draw": "sampling.mechanisms",
     "FiniteCandidates": "sampling.candidates",
@@ -128,6 +131,7 @@ _HOMES = {
     "KNormGradientLogisticRegression": "sampling.k_norm_models",
     "KNormGradientQuantileRegression": "sampling.quantile_models",
     "Ledger": "privacy.ledger",
+    "LargeDeltaWarning": "errors",
     "LedgerUnusable": "errors",
     "LinearRegression": "regression.models",
     "Lipschitz": "sampling.lipschitz",

@@ -13,7 +13,11 @@ The tree::
     ├── AdjacencyMismatch    a release and a ledger speak of different neighbours
     └── IncompatiblePlan     two things do not fit together
 
-One thing is said without stopping: `NoiseDominatedWarning`, a UserWarning.
+What is said without stopping is a `DiscreetWarning` (a UserWarning), of one class for each cause::
+
+    DiscreetWarning
+    ├── LargeDeltaWarning        a delta above one over the public number of rows
+    └── NoiseDominatedWarning    the noise hides the weakest direction of the data
 
 Messages say what was asked, what was found and what to do.
 They name arguments and columns, never a cell's value, and the exceptions carry plain values only.
@@ -60,5 +64,13 @@ class IncompatiblePlan(DiscreetError):  # noqa: N818
     """Two things that were put together do not fit; the message names both."""
 
 
-class NoiseDominatedWarning(UserWarning):
+class DiscreetWarning(UserWarning):
+    """Base of every warning that discreet gives; none depends on a private value but through a release."""
+
+
+class LargeDeltaWarning(DiscreetWarning):
+    """The delta of a budget is above one over the public number of rows."""
+
+
+class NoiseDominatedWarning(DiscreetWarning):
     """The noise hides the weakest direction of the data; a function of the release alone, so it tells nothing more."""

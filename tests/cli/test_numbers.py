@@ -107,3 +107,29 @@ def test_ten_pure_fits_fit_into_a_total_with_a_delta(folder, discreet):
     shown = discreet("ledger", "l.ledger")[1]
     assert "Spent Pure(epsilon=1)" in shown
     assert "for pure releases alone Pure(epsilon=0)" in shown
+
+
+EXTREME = [
+    ("--epsilon", size, *delta) for size in ("1e308", "1e-308", "1e30", "1e-30") for delta in ((), ("--delta", "1e-9"))
+] + [("--epsilon", "1", "--delta", "0"), ("--epsilon", "1", "--delta", "0.9")]
+EXTREME += [(option, size) for option in ("--rho", "--mu") for size in ("1e308", "1e-308", "1e30", "1e-30")]
+COMMANDS = {
+    "fit": FIT,
+    "fit --method": (*FIT, "--method", "auto"),
+    "release": ("release", "people.csv", "--schema", "people.toml", "-o", "r.json"),
+    "plan": ("plan", "income ~ age", "--schema", "people.toml", "--rows", 2000),
+    "median": ("sample", "people.csv", "median", "income", "--schema", "people.toml"),
+    "pca": ("sample", "people.csv", "pca", "income", "age", "--schema", "people.toml"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.DiscreetWarning")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_or_refuses_an_extreme_budget(folder, discreet, name):
+    """Never an unexpected error: a refusal names the budget or its parameter."""
+    for budget in EXTREME:
+        code, _, told = discreet(*COMMANDS[name], *budget)
+        assert "unexpected" not in told, (budget, told)
+        assert code in {0, 1, 2}
+        assert code == 0 or any(word in told for word in ("epsilon", "delta", "rho", "mu", "budget")), (budget, told)
+        (folder / "r.json").unlink(missing_ok=True)

@@ -16,6 +16,7 @@ Proof: docs/proofs/tradeoff.md
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,8 @@ _TAIL = 1e-15
 _MOST_POINTS = 2**20
 # What rounding in the Fourier transform may hide of a delta, for a thousand parts.
 _TRANSFORM_SLACK = 1e-12
+# Parts with larger losses would leave no grid for the others; their sums are all that is told.
+_LARGEST_SCALE = 100.0
 # No loss beyond this is told from infinity.
 _MOST_LOSS = 600.0
 
@@ -110,7 +113,11 @@ def compose_plan(parts: Iterable[Any]) -> TradeoffFunction:
         return EpsilonDelta(epsilon=Fraction(0), delta=Fraction(0))
     if len(members) == 1 and members[0][1] == 1:
         return members[0][0]
-    return ComposedCurve(members)
+    if any(_scale(curve) * count**0.5 > _LARGEST_SCALE for curve, count in members):
+        return SummedCurve(members)
+    with suppress(IndexError):  # where next to nothing is finite, or different from 0, no loss is left on the grid
+        return ComposedCurve(members)
+    return SummedCurve(members)
 
 
 def part_curve(part: Any) -> TradeoffFunction:
@@ -128,6 +135,39 @@ def part_curve(part: Any) -> TradeoffFunction:
 
 def _is_perfect(curve: TradeoffFunction) -> bool:
     return curve.upper_delta(Fraction(0)) == 0
+
+
+class SummedCurve(DualCurve):
+    """The curve of parts of which one has losses far beyond 1: by basic composition alone; symmetric.
+
+    Parameters
+    ----------
+    members : list of (TradeoffFunction, int)
+        Symmetric curves, and how often each occurs.
+    """
+
+    def __init__(self, members: list[tuple[TradeoffFunction, int]]) -> None:
+        self._basic = BasicComposition(members)
+        self._n_parts = sum(count for _, count in members)
+
+    def __repr__(self) -> str:
+        return f"compose_plan of {self._n_parts} parts, by sums"
+
+    def inverse(self) -> TradeoffFunction:
+        """Return the curve itself."""
+        return self
+
+    def upper_delta(self, epsilon: Fraction) -> Fraction:
+        """Return the sum's delta."""
+        return min(Fraction(1), self._basic.upper_delta(epsilon))
+
+    def float_deltas(self, epsilons: Floats) -> Floats:
+        """Return `upper_delta` in floats."""
+        return self._basic.float_deltas(epsilons)
+
+    def least_epsilon(self, delta: Fraction) -> Fraction | None:
+        """Return the sum's epsilon."""
+        return self._basic.least_epsilon(delta)
 
 
 class ComposedCurve(DualCurve):

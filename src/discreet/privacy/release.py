@@ -16,10 +16,11 @@ is sound:
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from discreet.errors import AdjacencyMismatch, InvalidType
+from discreet.errors import AdjacencyMismatch, InvalidType, LargeDeltaWarning
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget
 from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
@@ -120,7 +121,9 @@ def with_labels_read(released: Release[V]) -> Release[V]:
     return replace(released, label=label, notes=(*released.notes, LABELS_READ))
 
 
-def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) -> Release[V]:
+def release(
+    plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None, *, n_rows: int | None = None
+) -> Release[V]:
     """Carry out a plan on private data, against a charge.
 
     Parameters
@@ -131,6 +134,8 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
         What the plan's `measure` takes.
     ledger : Ledger or None
         Who pays; None opens a ledger in memory whose total is the event's budget.
+    n_rows : int or None
+        The number of rows where it is public, or a public guess of it: a delta above one over it warns.
 
     Raises
     ------
@@ -149,9 +154,25 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
     if not isinstance(payer, Ledger):
         raise InvalidType(f"`ledger` must be a Ledger or None; found {type(ledger).__name__}.")
     payer.quote(event)
+    warn_of_large_delta(event.budget, n_rows)
     private_statistic = plan.measure(data)
     coins = payer.charge(event)
     return Release(plan.draw(private_statistic, coins), event, payer.label)
+
+
+def warn_of_large_delta(budget: Budget, n_rows: int | None) -> None:
+    """Warn where a delta is above one over the public number of rows: it then allows to release a whole record.
+
+    A function of public facts alone, said before anything is charged.
+    """
+    if n_rows is None or not isinstance(budget, Approx) or not budget.delta * n_rows > 1:
+        return
+    warnings.warn(
+        f"`delta` is above 1 / {n_rows}, one over the number of rows: a release that gives away the record of a "
+        "person picked at random would keep it. Choose a smaller delta, such as a hundredth of that.",
+        LargeDeltaWarning,
+        stacklevel=4,
+    )
 
 
 def _ledger_of_its_own(event: Event) -> Ledger:

@@ -179,6 +179,7 @@ def sample(
     relation = settled_adjacency(ledger, adjacency)
     draws = _checks.integer(n_draws, "n_draws", low=1, high=MOST_DRAWS)
     plan: SamplingPlan | ChoicePlan
+    n_rows = None
     if isinstance(target, ExactTarget):
         if runtime is not None:
             check_policy(runtime)
@@ -189,7 +190,7 @@ def sample(
         plan = target.plan(budget=budget, adjacency=relation, runtime=policy, n_draws=draws, n_rows=n_rows)
     else:
         raise InvalidType(f"`target` must be a Target; found {type(target).__name__}.")
-    released = release(plan, data, ledger)
+    released = release(plan, data, ledger, n_rows=n_rows if relation.size_is_public else None)
     return replace(released, notes=(*released.notes, *plan.notes))
 
 

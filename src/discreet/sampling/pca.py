@@ -288,7 +288,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         n_rows = target.count(rows.private_matrix) if adjacency.size_is_public else None
         budget = check_budget(self.budget)
         plan = plan_components(target, budget=budget, adjacency=adjacency, runtime=runtime, n_rows=n_rows)
-        self.take_release(grid, release(plan, rows.private_matrix, ledger), rows.given_names)
+        public = rows.private_matrix.shape[0] if adjacency.size_is_public else None
+        released = release(plan, rows.private_matrix, ledger, n_rows=public)
+        self.take_release(grid, released, rows.given_names)
 
     def _box(self) -> Box:
         if isinstance(self.x_bounds, Box):

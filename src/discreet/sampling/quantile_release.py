@@ -197,7 +197,8 @@ def quantile(
         raise AdjacencyMismatch(f"The schema says {declared!r}, and {relation!r} is promised. Make them agree.")
     name = "values" if column is None else f"column {column!r}"
     plan = plan_quantiles(q, bounds=bounds, step=step, budget=budget, adjacency=relation, statistic=name)
-    return release(plan, source, ledger)
+    public = len(source) if isinstance(source, np.ndarray) and relation.size_is_public else None
+    return release(plan, source, ledger, n_rows=public)
 
 
 def _table(source: Any, schema: Schema, column: str | None) -> NumericTable:
