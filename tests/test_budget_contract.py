@@ -220,6 +220,7 @@ def test_a_delta_above_one_over_n_warns(name):
         CALLS[name](dp.Approx(epsilon=4, delta="1e-3"))
 
 
+@pytest.mark.filterwarnings("error::discreet.errors.LargeDeltaWarning")
 def test_a_warning_that_is_an_error_spends_nothing():
     """It is given before the charge."""
     ledger = dp.Ledger(total=dp.Approx(epsilon=9, delta="0.2"), adjacency=dp.Replace(), composition="sum")

@@ -269,7 +269,7 @@ BAD = [
     ({"step": 11}, InvalidArgument, "fewer"),
     ({"step": "1e-10"}, InvalidArgument, "more"),
     ({"budget": 1}, InvalidType, "budget"),
-    ({"budget": Pure(epsilon="1e200")}, IncompatiblePlan, "scale"),
+    ({"budget": Pure(epsilon="1e200")}, InvalidArgument, "epsilon"),
     ({"adjacency": None}, InvalidArgument, "`adjacency`"),
     ({"adjacency": AddRemove}, InvalidType, "adjacency"),
     ({"column": "wage"}, InvalidArgument, "`column`"),

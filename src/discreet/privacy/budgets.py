@@ -283,7 +283,7 @@ Currency = type[Pure] | type[Approx] | type[Zcdp] | type[Gdp]
 CURRENCIES: dict[str, Currency] = {"Pure": Pure, "Approx": Approx, "Zcdp": Zcdp, "Gdp": Gdp}
 # Where the parameter of a budget that is used may lie. Sums and rests of ledgers may lie outside.
 _LEAST, _MOST = Fraction(1, 10**30), Fraction(10**30)
-_LARGEST_DELTA = Fraction(1, 2)
+_LARGEST_DELTA = Fraction(99, 100)
 # Python writes no whole number of more than 4300 digits.
 _MOST_BITS = 14_000
 _EXAMPLES = "Pure(epsilon=...), Approx(epsilon=..., delta=...), Zcdp(rho=...) or Gdp(mu=...)"
@@ -316,7 +316,7 @@ def check_budget(value: object, name: str = "budget") -> Budget:
         If `value` is no budget, such as a bare number.
     InvalidArgument
         If it is zero: nothing can be released for it. Zero never means that protection is off. If it is so extreme
-        that neither a price nor a noise can be computed: outside of 1e-30 to 1e30, or a delta above 1/2.
+        that neither a price nor a noise can be computed: outside of 1e-30 to 1e30, or a delta above 0.99.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def check_budget(value: object, name: str = "budget") -> Budget:
         )
     if isinstance(budget, Approx) and not budget.delta <= _LARGEST_DELTA:
         raise InvalidArgument(
-            f"`{name}` must have delta of at most 1/2; found a larger one, which promises next to nothing. "
+            f"`{name}` must have delta of at most 0.99; found a larger one, which promises next to nothing. "
             "Give delta a value below 1 over the number of rows."
         )
     if any(max(x.numerator.bit_length(), x.denominator.bit_length()) > _MOST_BITS for x in budget.coordinates):

@@ -342,8 +342,8 @@ class _Frame:
         if expected <= MOST_PROPOSALS:
             return runtime
         raise IncompatiblePlan(
-            f"{self.target.name}: the expected work is {expected:.3g} proposals a draw, as at most one in "
-            f"{float(1 / acceptance):.3g} is known to be accepted; at most {MOST_PROPOSALS} are made. Lower the "
+            f"{self.target.name}: the expected work is {_size(expected)} proposals a draw, as at most one in "
+            f"{_size(1 / acceptance)} is known to be accepted; at most {MOST_PROPOSALS} are made. Lower the "
             "budget, or choose another method."
         )
 
@@ -379,3 +379,8 @@ class _Frame:
 
 def _envelope(scaled: ScaledTarget) -> str:
     return "common" if scaled.common_envelope else "data-dependent"
+
+
+def _size(number: Fraction | int) -> str:
+    """Return about how large a number is."""
+    return f"{float(number):.3g}" if number < 10**300 else "more than 1e300"
