@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
+from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
