@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.errors import InvalidArgument as InvalidArgument
     from discreet.errors import InvalidData as InvalidData
     from discreet.errors import InvalidFormula as InvalidFormula
+    from discreet.errors import LargeDeltaWarning as LargeDeltaWarning
     from discreet.errors import LedgerUnusable as LedgerUnusable
     from discreet.errors import NoiseDominatedWarning as NoiseDominatedWarning
     from discreet.errors import NoLedgerWarning as NoLedgerWarning
@@ -133,6 +134,7 @@ _HOMES = {
     "KNormGradientLogisticRegression": "sampling.k_norm_models",
     "KNormGradientQuantileRegression": "sampling.quantile_models",
     "Ledger": "privacy.ledger",
+    "LargeDeltaWarning": "errors",
     "LedgerUnusable": "errors",
     "LinearRegression": "regression.models",
     "Lipschitz": "sampling.lipschitz",

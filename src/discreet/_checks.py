@@ -33,7 +33,9 @@ def exact(value: Any, name: str) -> Fraction:
     if isinstance(value, bool) or type(value).__name__ == "bool_" or type(value).__name__ == "bool":
         raise InvalidType(f"`{name}` must be a number; found a boolean.")
     if isinstance(value, numbers.Integral) and not _is_duration(value):
-        return Fraction(int(value))
+        if abs(int(value)) < 10**_MOST_DIGITS:
+            return Fraction(int(value))
+        raise _too_long(name)
     if isinstance(value, Decimal):
         if value.is_finite():
             return _exact_text(str(value), name)
@@ -51,26 +53,67 @@ def _is_duration(value: Any) -> bool:
     return type(value).__name__ == "timedelta64"
 
 
-# Beyond this a decimal exponent would be written out as a whole number of that many digits.
-_LARGEST_EXPONENT = 5000
+# Python writes, and reads, no whole number of more digits.
+_MOST_DIGITS = 4300
+
+
+def _too_long(name: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"`{name}` has too many digits. Give one that has at most {_MOST_DIGITS} when it is written out."
+    )
 
 
 def _exact_text(text: str, name: str) -> Fraction:
-    exponent = re.search(r"[eE]([+-]?\d+)", text)
-    if len(text) > _LARGEST_EXPONENT or (exponent is not None and abs(int(exponent[1])) > _LARGEST_EXPONENT):
-        raise InvalidArgument(f"`{name}` has too many digits. Give a number below 1e{_LARGEST_EXPONENT} in size.")
-    number = _rational(text)
+    number = rational(text)
     if number is not None:
         return number
-    raise InvalidArgument(f"`{name}` must be a number such as '0.1' or '1/2'; found a text that is none.")
+    if _is_long(text):
+        raise _too_long(name)
+    raise InvalidArgument(
+        f"`{name}` must be a number such as '0.1', '1e-6' or '1/2', in plain digits 0 to 9; found a text that is none."
+    )
+
+
+# The one grammar of numbers in texts: no underscores, no digits of other scripts, no words.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+")
+
+
+def _is_long(text: str) -> bool:
+    """Whether a text has more digits, written out without its exponent, than are ever read."""
+    found = _DECIMAL.fullmatch(text.strip(" \t"))
+    exponent = "" if found is None or found[1] is None else found[1].lstrip("+-0")
+    longest = max(map(len, re.findall("[0-9]+", text.replace(".", ""))), default=0)
+    return len(exponent) > 6 or longest + int(exponent or 0) > _MOST_DIGITS
 
 
 @lru_cache(maxsize=4096)
-def _rational(text: str) -> Fraction | None:
+def rational(text: str) -> Fraction | None:
+    """Return the number that a text is, exactly; None where it is none, or has too many digits.
+
+    A text is a plain decimal, with an exponent or without, or a fraction of two whole numbers; blanks around it are
+    ignored.
+
+    Examples
+    --------
+    >>> rational("1e-3"), rational("1/2"), rational("1_0"), rational("nan")
+    (Fraction(1, 1000), Fraction(1, 2), None, None)
+    """
     # A long ledger holds the same few numbers over and over.
+    bare = text.strip(" \t")
+    if _is_long(bare):
+        return None
+    if _DECIMAL.fullmatch(bare) or (_RATIO.fullmatch(bare) and bare.rpartition("/")[2].strip("0")):
+        return Fraction(bare)
+    return None
+
+
+def float_of(text: str) -> float | None:
+    """Return the float next to the number that a text is; None where it is none, or no finite float is near it."""
+    number = rational(text)
     try:
-        return Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
+        return None if number is None else float(number)
+    except OverflowError:
         return None
 
 

@@ -18,6 +18,7 @@ What is said without stopping, one category a cause, so that each can be filtere
     DiscreetWarning          (a UserWarning)
     ├── NoLedgerWarning          nothing remembers what a release spends
     ├── ClassLabelsWarning       class labels were read from private rows
+    ├── LargeDeltaWarning        a delta above one over the public number of rows
     └── NoiseDominatedWarning    the noise hides what the data say
 
 Messages say what was asked, what was found and what to do.
@@ -66,7 +67,7 @@ class IncompatiblePlan(DiscreetError):  # noqa: N818
 
 
 class DiscreetWarning(UserWarning):
-    """Base of every warning that discreet gives; none depends on a private value beyond what was released."""
+    """Base of every warning that discreet gives; none depends on a private value but through a release."""
 
 
 class NoLedgerWarning(DiscreetWarning):
@@ -75,6 +76,10 @@ class NoLedgerWarning(DiscreetWarning):
 
 class ClassLabelsWarning(DiscreetWarning):
     """Class labels were not declared, so they are read from private rows, which no budget pays for."""
+
+
+class LargeDeltaWarning(DiscreetWarning):
+    """The delta of a budget is above one over the public number of rows."""
 
 
 class NoiseDominatedWarning(DiscreetWarning):

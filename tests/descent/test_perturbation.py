@@ -103,7 +103,6 @@ def test_a_law_belongs_to_its_currencies():
     [
         ({"budget": Gdp(mu=1)}, "Pure or Approx"),
         ({"budget": Zcdp(rho=1), "regularization": 1.0}, "Pure or Approx"),
-        ({"budget": Approx(epsilon=1, delta=0)}, "delta above 0"),
         ({"regularization": 1e-3}, "curvature alone"),
         ({"noise": "paper"}, "Approx"),
         ({"noise": "paper", "budget": Approx(epsilon=1, delta="1e-6"), "method": "output"}, "Approx"),

@@ -223,7 +223,8 @@ def _ledgers(folder: Path, files: dict[str, str]) -> None:
         "pure": (dp.Pure(epsilon=10**5), "auto"),
         "zcdp": (dp.Zcdp(rho=10**9), "auto"),
         "gdp": (dp.Gdp(mu=10**5), "auto"),
-        "approx": (dp.Approx(epsilon=10**4, delta="1e-3"), "auto"),
+        "approx": (dp.Approx(epsilon=10**4, delta="1e-3"), "gdp"),
+        "approx-either": (dp.Approx(epsilon=10**4, delta="1e-3"), "auto"),
         "approx-sum": (dp.Approx(epsilon=10**4, delta="1e-3"), "sum"),
     }
     neighbours = {"replace": dp.Replace(), "add-remove": dp.AddRemove(), "persons": dp.Replace("person")}
@@ -236,6 +237,25 @@ def _ledgers(folder: Path, files: dict[str, str]) -> None:
             if event.adjacency == ledger.adjacency:
                 with suppress(dp.NoSoundConversion):  # of another currency
                     ledger.charge(event)
+    tenths(folder / "tenths-replace.ledger")
+
+
+def tenths(path: Path) -> None:
+    """Write a ledger of pure releases alone, which Gdp would not have granted."""
+    from discreet.privacy.noise_events import LaplaceEvent
+
+    ledger = Ledger.open(path, dp.Approx(epsilon=1, delta="1e-6"), dp.Replace())
+    for number in range(8):
+        ledger.charge(
+            LaplaceEvent(
+                sensitivity=1,
+                scale=10,
+                adjacency=dp.Replace(),
+                budget=dp.Pure(epsilon="1/10"),
+                statistic=f"count {number}",
+                shape=(),
+            )
+        )
 
 
 def _search() -> Any:
@@ -395,6 +415,11 @@ def main(arguments: list[str]) -> None:
     for name, text in files.items():
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     _ledgers(folder, files)
+    write_numbers(folder)
+
+
+def write_numbers(folder: Path) -> None:
+    """Write what the files of a folder say."""
     numbers = {path.name: numbers_of(path) for path in sorted(folder.iterdir())}
     lines = [f"{json.dumps(name)}: {json.dumps(said, ensure_ascii=False)}" for name, said in numbers.items()]
     (folder / NUMBERS).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType
+from discreet.privacy.accounting import compose
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
@@ -243,3 +244,66 @@ def test_the_other_accountant_is_imported_when_it_is_asked():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# Epsilon, delta and mu squared of a part; what a plan is made of.
+PARTS = st.one_of(
+    st.builds(lambda e: Pure(epsilon=e), st.sampled_from([Fraction(1, 100), Fraction(1, 10), Fraction(1, 3), 1, 7])),
+    st.builds(lambda e, d: Approx(epsilon=e, delta=d), st.sampled_from([Fraction(1, 10), 2]),
+              st.sampled_from([Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 5)])),
+    st.builds(lambda m: Gdp(mu=m), st.sampled_from([Fraction(1, 10), 1])),
+    st.builds(lambda r: Zcdp(rho=r), st.sampled_from([Fraction(1, 100), Fraction(1, 2)])),
+)  # fmt: skip
+ASKED = [Fraction(0), *(Fraction(1, 10**k) for k in (15, 12, 9, 3)), Fraction(1, 4)]
+
+
+def sums_of(parts):
+    """Return what adds up by definition: epsilons, deltas, and one curve of all other parts."""
+    plain = [part for part in parts if isinstance(part, (Pure, Approx))]
+    others = [part for part in parts if not isinstance(part, (Pure, Approx))]
+    epsilon = sum((part.epsilon for part in plain), Fraction(0))
+    delta = sum((part.delta for part in plain if isinstance(part, Approx)), Fraction(0))
+    return epsilon, delta, compose(others).tradeoff() if others else None
+
+
+@settings(max_examples=15)
+@given(st.lists(PARTS, min_size=1, max_size=5), st.sampled_from([1, 10]))
+def test_a_plan_never_costs_more_than_the_sum_of_its_parts(parts, times):
+    """At any delta, 0 included: basic composition, with one curve for the Gaussian and concentrated parts."""
+    parts = parts * times
+    epsilon, delta, rest = sums_of(parts)
+    curve = compose_plan(parts)
+    for asked in ASKED:
+        if asked < delta:
+            continue
+        basic = epsilon if rest is None else epsilon + rest.epsilon(asked - delta)
+        assert curve.epsilon(asked) <= basic
+        if math.isfinite(basic):
+            assert curve.delta(Fraction(basic)) <= asked * (1 + Fraction(1, 2**60))
+        if rest is None:
+            above = np.array([np.nextafter(float(basic), 1e9)])
+            assert curve.float_deltas(above)[0] <= float(asked) * (1 + 1e-9)
+
+
+def test_pure_parts_at_delta_zero_cost_their_sum():
+    """Exactly, also where the grid of losses told more, and floats are answered by floats."""
+    plan = compose_plan([Pure(epsilon="1/10")] * 10)
+    assert plan.epsilon("0") == 1
+    assert plan.epsilon(0.0) == 1.0
+    assert plan.epsilon(1e-15) <= 1.0
+    assert plan.delta("1") == 0
+    assert compose_plan([Pure(epsilon=1), Approx(epsilon=1, delta="1e-14")]).epsilon("1e-14") == 2
+    assert compose_plan([laplace(1), laplace("1/2")]).epsilon("0") == Fraction(3, 2)
+    assert compose_plan([Gdp(mu=1), Pure(epsilon=1)]).epsilon("0") == math.inf
+    many = compose_plan([Approx(epsilon=1, delta="0.3")] * 4)
+    assert many.epsilon("0.9") <= 600 * 4
+    assert many.delta("1") <= 1
+
+
+def test_other_curves_share_what_is_left():
+    """Running times have no finite epsilon: two of them share a delta equally, and that is never passed."""
+    one, two = (geometric_runtime(p=p, q=q).symmetrized() for p, q in (("1/2", "9/20"), ("1/10", "1/20")))
+    plan = compose_plan([one, two, Pure(epsilon=1)])
+    for delta in ASKED[1:3]:
+        basic = one.epsilon(delta / 2) + two.epsilon(delta / 2) + 1
+        assert plan.epsilon(delta) <= basic

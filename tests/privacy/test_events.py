@@ -210,7 +210,10 @@ def test_cost_is_the_cheapest_of_price_and_budget():
 )
 def test_a_cost_without_theorem_is_refused(event, currency):
     """The message names event, currency and remedy."""
-    with pytest.raises(NoSoundConversion, match=f"A ledger in {currency.__name__} cannot price .* Use Ledger"):
+    with pytest.raises(
+        NoSoundConversion,
+        match=f"A ledger in {currency.__name__} cannot price .* Ask for a `budget` in {currency.__name__}",
+    ):
         event.cost_in(currency)
 
 

@@ -184,11 +184,12 @@ def test_a_locked_file_is_reported(tmp_path, monkeypatch):
 
 def test_losing_the_race_to_create_is_no_failure(tmp_path):
     """The second to create a file finds the first one's, whole."""
-    from discreet.privacy.ledger_store import FileStore, Terms, budget_text
+    from discreet.privacy.filters import filter_for
+    from discreet.privacy.ledger_store import FileStore, Terms
 
-    path, one = tmp_path / "book.ledger", budget_text(Pure(epsilon=1))
-    assert FileStore.create(path, Terms(one, "Replace", "sum", one), Pure(epsilon=0))
-    assert not FileStore.create(path, Terms("other", "other", "other", "other"), Pure(epsilon=0))
+    path = tmp_path / "book.ledger"
+    assert FileStore.create(path, Terms.of(filter_for(Pure(epsilon=1)), Replace()))
+    assert not FileStore.create(path, Terms.of(filter_for(Pure(epsilon=2)), Replace()))
     assert Ledger.open(path).total == Pure(epsilon=1)
     assert [place.name for place in tmp_path.iterdir()] == ["book.ledger"]
 

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import IncompatiblePlan, InvalidArgument, NoSoundConversion
+from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.lattice.bounds import Interval
 from discreet.privacy.accounting import convert
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.bounded_range import price_together
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.events import event_from_json
 from discreet.privacy.ledger import Ledger
+from discreet.privacy.perturbation_events import FrankWolfeEvent
 from discreet.privacy.sampling_events import (
     ChoiceEvent,
     Runtime,
@@ -23,6 +25,7 @@ from discreet.privacy.sampling_events import (
     largest_reach,
     squeeze_epsilon,
 )
+from discreet.sampling.quantile_release import median
 
 FIELDS = {
     "scale": "2/5",
@@ -116,8 +119,47 @@ def test_events_survive_their_json_and_a_ledger(make):
     ledger = Ledger(total=Pure(epsilon=2), adjacency=one.adjacency)
     ledger.charge(one)
     assert ledger.spent == Pure(epsilon=2)
-    with pytest.raises(NoSoundConversion):
-        make(budget=Zcdp(rho=1)).cost_in(Pure)
+    # A bounded range is pure, also where the budget is not.
+    other = make(budget=Zcdp(rho=1)).cost_in(Pure)
+    assert one.price == other
+
+
+def test_a_median_costs_the_price_of_its_range_in_every_ledger():
+    """Asked in Pure, it costs a Zcdp ledger r**2 / 8, a Gdp one pi r**2 / 8 rounded up, Pure and Approx r."""
+    private_values = np.linspace(0, 1, 50)
+    expected = {Pure(epsilon=9): Pure(epsilon=1), Approx(epsilon=9, delta=0): Approx(epsilon=1, delta=0),
+                Zcdp(rho=9): Zcdp(rho="1/8"), Gdp(mu=9): Gdp.from_squared(Fraction(355, 226) / 4)}  # fmt: skip
+    for total, cost in expected.items():
+        ledger = Ledger(total=total, adjacency=Replace())
+        median(private_values, bounds=Interval(0, 1), budget=Pure(epsilon=1), adjacency=Replace(), ledger=ledger)
+        assert ledger.spent == cost
+        assert ledger.entries[0].cost == cost
+    assert Fraction(355, 226) > Fraction(np.pi) / 2
+
+
+@pytest.mark.parametrize("make", [event, choice])
+@pytest.mark.parametrize("asked", [Pure(epsilon=2), Approx(epsilon=2, delta=0), Zcdp(rho=2), Gdp(mu=2)], ids=repr)
+def test_a_bounded_range_has_its_own_price_whatever_was_asked(make, asked):
+    """The same draw costs no more because its budget was told in another currency."""
+    one = make(budget=asked)
+    for currency, within in ((Pure, Pure(epsilon=2)), (Zcdp, Zcdp(rho="1/2")), (Gdp, Gdp.from_squared("1.7"))):
+        if not isinstance(asked, currency):
+            assert one.cost_in(currency) == one.price_in(currency) <= within
+            assert one.cost_in(currency) == make(budget=within).price
+    no_time_of_its_own = event(policy="truncated", parameter=0, budget=Approx(epsilon=3, delta="1e-2"))
+    assert no_time_of_its_own.price_in(Zcdp) is None
+
+
+def test_choices_of_frank_wolfe_cost_their_range_in_every_ledger():
+    """Gumbel's noise has a bounded range, Laplace's is pure alone."""
+    gumbel, laplace = (
+        FrankWolfeEvent(n_steps=4, law=law, ratio=8, adjacency=Replace(), budget=Pure(epsilon=1), statistic="w",
+                        shape=(2,)) for law in ("gumbel", "laplace")
+    )  # fmt: skip
+    assert gumbel.cost_in(Zcdp) == Zcdp(rho=Fraction(4, 2 * 64))
+    assert laplace.cost_in(Zcdp) == Zcdp(rho=Fraction(4 * 2, 64))
+    assert gumbel.cost_in(Gdp) == Gdp.from_squared(4 * Fraction(355, 226) / 64)
+    assert gumbel.cost_in(Gdp) < laplace.cost_in(Gdp)
 
 
 def test_a_choice_has_the_prices_of_the_exponential_mechanism():
@@ -142,7 +184,7 @@ def test_the_largest_reach_is_paid_for_and_nothing_larger(size, n_draws, with_ot
             continue
         extra = reach * (1 + Fraction(1, 10**9))
         for width, within in ((reach, True), (extra, False)):
-            assert (price_together(budget, n_draws, width, other) <= budget) == within
+            assert (price_together(type(budget), n_draws, width, other) <= budget) == within
 
 
 def test_nothing_left_is_refused_by_name():

@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
+from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
@@ -269,7 +269,7 @@ BAD = [
     ({"step": 11}, InvalidArgument, "fewer"),
     ({"step": "1e-10"}, InvalidArgument, "more"),
     ({"budget": 1}, InvalidType, "budget"),
-    ({"budget": Pure(epsilon="1e200")}, IncompatiblePlan, "scale"),
+    ({"budget": Pure(epsilon="1e200")}, InvalidArgument, "epsilon"),
     ({"adjacency": None}, InvalidArgument, "`adjacency`"),
     ({"adjacency": AddRemove}, InvalidType, "adjacency"),
     ({"column": "wage"}, InvalidArgument, "`column`"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli import numbers
 from discreet.cli.declarations import WrongUsage
 from discreet.cli.outputs import ForceOption, check_outputs, open_output
 
@@ -33,12 +34,23 @@ def audit(
     ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="Tell the names of our mechanisms, and leave.")] = False,
     runs: Annotated[
-        int | None, typer.Option("--runs", help="Runs of each data set; as many as the power asks for without it.")
+        int | None,
+        typer.Option(
+            "--runs",
+            parser=numbers.whole,
+            metavar="INTEGER",
+            help="Runs of each data set; as many as the power asks for without it.",
+        ),
     ] = None,
     confidence: Annotated[
         str | None, typer.Option("--confidence", help="Of each verdict; 0.999999999 where it is not given.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Test seed, for an audit that can be repeated.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", parser=numbers.whole, metavar="INTEGER", help="Test seed, for an audit that can be repeated."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where the verdicts are written (JSON).")
     ] = None,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli import numbers
 from discreet.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
@@ -48,6 +50,14 @@ TotalEpsilonOption = Annotated[str | None, typer.Option("--total-epsilon", help=
 TotalDeltaOption = Annotated[str | None, typer.Option("--total-delta", help="Total of a ledger to be created.")]
 TotalRhoOption = Annotated[str | None, typer.Option("--total-rho", help="Total of a ledger to be created.")]
 TotalMuOption = Annotated[str | None, typer.Option("--total-mu", help="Total of a ledger to be created.")]
+CompositionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--composition",
+        metavar="auto|either|sum|zcdp|gdp",
+        help="How costs add up in a ledger to be created; auto: what grants most.",
+    ),
+]
 MechanismOption = Annotated[
     str,
     typer.Option(
@@ -83,6 +93,28 @@ def read_budget(
     raise WrongUsage(f"{message} Write a positive number such as --{prefix}{next(iter(given))} 0.5.")
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What the options say of a ledger: its total, and how costs add up in it."""
+
+    total: Budget | None
+    composition: str | None
+
+
+def read_terms(
+    epsilon: str | None, delta: str | None, rho: str | None, mu: str | None, composition: str | None
+) -> Terms | None:
+    """Return what --total-... and --composition say of a ledger; None where they are absent."""
+    from discreet.privacy.filters import COMPOSITIONS
+
+    total = read_budget(epsilon, delta, rho, mu, prefix="total-")
+    if composition is not None and composition not in COMPOSITIONS:
+        raise WrongUsage(
+            f"--composition must be one of {', '.join(COMPOSITIONS)}. Write for example --composition sum."
+        )
+    return None if total is None and composition is None else Terms(total, composition)
+
+
 def read_adjacency(text: str | None) -> Adjacency | None:
     """Return the adjacency that the option names, None where it is absent."""
     from discreet.privacy.adjacency import adjacency_from_name
@@ -113,10 +145,10 @@ def read_schema(path: Path | None, bounds: list[str] | None, levels: list[str] |
         if option == LEVELS:
             declared[name] = listed(values)
             continue
-        parts = values.split(",")
-        if len(parts) != 2:
+        limits = numbers.reals(values)
+        if len(limits) != 2:
             raise WrongUsage(f"--bounds of {name!r} needs two numbers. Write for example --bounds {name}=0,120.")
-        declared[name] = Interval(_number(parts[0], name), _number(parts[1], name))
+        declared[name] = Interval(*limits)
     if path is None and not declared:
         raise WrongUsage("No column is declared: give --schema FILE, or --bounds and --levels.")
     schema = None if path is None else Schema.from_toml(path)
@@ -200,27 +232,20 @@ def _named(text: str, option: str, example: str) -> tuple[str, str]:
     raise WrongUsage(f"{option} must read NAME=VALUES. Write for example {option} {example}.")
 
 
-def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    raise WrongUsage(f"--bounds of {name!r} needs two numbers. Write for example --bounds {name}=0,120.")
-
-
-def open_ledger(path: Path | None, total: Budget | None, adjacency: Adjacency | None) -> Ledger | None:
+def open_ledger(path: Path | None, terms: Terms | None, adjacency: Adjacency | None) -> Ledger | None:
     """Return the ledger of the options; None where no file is named."""
     from discreet.privacy.ledger import Ledger
 
     if path is None:
-        if total is not None:
-            raise WrongUsage("A total belongs to a ledger's file: add --ledger FILE.")
+        if terms is not None:
+            raise WrongUsage("A total, or a --composition, belongs to a ledger's file: add --ledger FILE.")
         return None
+    total, composition = (None, None) if terms is None else (terms.total, terms.composition)
     if not path.exists() and total is None:
         raise WrongUsage(f"There is no ledger {str(path)!r}. Create it with --total-epsilon 2, or another total.")
     if not path.exists() and adjacency is None:
         raise WrongUsage("A new ledger needs to know its neighbours: add --adjacency, or declare it in the schema.")
-    return Ledger.open(path, total=total, adjacency=adjacency, create_on_charge=True)
+    return Ledger.open(path, total, adjacency, composition, create_on_charge=True)
 
 
 def needed(budget: Budget | None) -> Budget:
@@ -243,7 +268,7 @@ def release_table(
     budget: Budget,
     adjacency: Adjacency | None,
     ledger: Path | None,
-    total: Budget | None,
+    total: Terms | None,
     mechanism: str,
     loss: str = "squared",
 ) -> Moments:

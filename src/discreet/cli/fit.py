@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli import front
+from discreet.cli import front, numbers
 from discreet.cli import report as pages
 from discreet.cli import sparse as sparse_options
 from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, open_output
@@ -54,13 +54,19 @@ def fit(
     ] = SQUARED,
     radius: Annotated[
         float | None,
-        typer.Option("--radius", help="With --loss logistic: the largest |x'w| expected; the best parabola up to it."),
+        typer.Option(
+            "--radius",
+            parser=numbers.real,
+            metavar="NUMBER",
+            help="With --loss logistic: the largest |x'w| expected; the best parabola up to it.",
+        ),
     ] = None,
     ledger: options.LedgerOption = None,
     total_epsilon: options.TotalEpsilonOption = None,
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    composition: options.CompositionOption = None,
     no_ledger: NoLedgerOption = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model is written (JSON).")] = None,
     no_output: NoOutputOption = False,
@@ -110,7 +116,7 @@ def fit(
         "budget": options.read_budget(epsilon, delta, rho, mu),
         "adjacency": options.read_adjacency(adjacency),
         "ledger": ledger,
-        "total": options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-"),
+        "total": options.read_terms(total_epsilon, total_delta, total_rho, total_mu, composition),
         "output": output,
         "report": report,
         "force": force,
@@ -172,7 +178,7 @@ def _fit_by_moments(
     budget: Budget | None,
     adjacency: Adjacency | None,
     ledger: Path | None,
-    total: Budget | None,
+    total: options.Terms | None,
     output: Path | None,
     report: Path | None,
     force: bool,
@@ -252,7 +258,7 @@ def _regress(moments: Moments, formula: str, loss: str, radius: float | None) ->
     return LogisticObjective(approximation=approximation, radius=radius).regress(moments, formula)
 
 
-def _from_release(data: Path, budget: Budget | None, total: Budget | None) -> Moments:
+def _from_release(data: Path, budget: Budget | None, total: options.Terms | None) -> Moments:
     from discreet.functional.moments import Moments
 
     if budget is not None or total is not None:

@@ -40,7 +40,7 @@ def fit_by_method(
     adjacency: Adjacency | None,
     expected_rows: int | None,
     ledger: Path | None,
-    total: Budget | None,
+    total: options.Terms | None,
     output: Path | None,
     report: Path | None,
     force: bool,

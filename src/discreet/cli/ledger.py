@@ -36,7 +36,8 @@ def ledger(
         lines.append(f"{entry.number:4d}  {when}  {entry.event.budget!r}  {entry.event.statistic}")
     lines.append(f"Spent {book.spent!r}")
     also = "" if book.left_approx is None else f", at most {book.left_approx!r}"
-    lines += [f"Left  {book.left!r}{also}", ""]
+    alone = "" if book.left_pure is None else f"; for pure releases alone {book.left_pure!r}"
+    lines += [f"Left  {book.left!r}{also}{alone}", ""]
     for title, part in zip(("Promise (whatever is still charged)", _SO_FAR), _meaning(book).values(), strict=True):
         told = ", ".join(_epsilon_text(row) for row in part["epsilons"])
         lines += [f"{title}:", f"  {told}", f"  {part['reading']}"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli import numbers
 from discreet.cli.outputs import ForceOption, check_outputs, open_output
 
 if TYPE_CHECKING:
@@ -26,7 +27,13 @@ _FACTORS = ("1/10", "1/5", "1/2", 1, 2, 5, 10)
 def plan(
     formula: Annotated[str, typer.Argument(metavar="FORMULA", help='Such as "income ~ age + hours".')],
     rows: Annotated[
-        int, typer.Option("--rows", help="Number of rows; where it is private, a public guess of it.", min=1)
+        int,
+        typer.Option(
+            "--rows",
+            parser=numbers.count,
+            metavar="INTEGER",
+            help="Number of rows; where it is private, a public guess of it.",
+        ),
     ],
     schema: options.SchemaOption = None,
     bounds: options.BoundsOption = None,
@@ -37,7 +44,13 @@ def plan(
     mu: options.MuOption = None,
     adjacency: options.AdjacencyOption = None,
     r_squared: Annotated[
-        float | None, typer.Option("--r-squared", help="Assumed share of the variance explained [default: 0.3].")
+        float | None,
+        typer.Option(
+            "--r-squared",
+            parser=numbers.real,
+            metavar="NUMBER",
+            help="Assumed share of the variance explained [default: 0.3].",
+        ),
     ] = None,
     assume: Annotated[
         list[str] | None,
@@ -183,15 +196,8 @@ def read_assumptions(texts: list[str]) -> dict[str, list[float]]:
     found = {}
     for text in texts:
         name, equals, values = text.rpartition("=")
-        numbers = _numbers(values)
-        if not (equals and name and numbers):
+        found_numbers = numbers.reals(values)
+        if not (equals and name and found_numbers):
             raise options.WrongUsage("--assume must read NAME=NUMBERS. Write for example --assume age=40,12.")
-        found[name] = numbers
+        found[name] = found_numbers
     return found
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        return []

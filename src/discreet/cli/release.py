@@ -34,6 +34,7 @@ def release(
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    composition: options.CompositionOption = None,
     no_ledger: NoLedgerOption = False,
     force: ForceOption = False,
     json: options.JsonOption = False,
@@ -43,7 +44,7 @@ def release(
 
     options.require_file(data, "data file")
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
-    total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
+    total = options.read_terms(total_epsilon, total_delta, total_rho, total_mu, composition)
     neighbours = options.read_adjacency(adjacency)
     check_payment(ledger, no_ledger=no_ledger)
     check_outputs({"--output": output}, force=force, inputs=[data, schema, ledger])

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet import _checks
 from discreet.cli import declarations as options
+from discreet.cli import numbers as plain
 from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, open_output
 from discreet.cli.payment import NoLedgerOption, check_payment
 
@@ -37,7 +39,7 @@ class _Asked:
     budget: Budget
     adjacency: Adjacency
     ledger: Path | None
-    total: Budget | None
+    total: options.Terms | None
 
 
 def sample(
@@ -61,6 +63,7 @@ def sample(
     total_delta: options.TotalDeltaOption = None,
     total_rho: options.TotalRhoOption = None,
     total_mu: options.TotalMuOption = None,
+    composition: options.CompositionOption = None,
     quantile: Annotated[
         list[str] | None,
         typer.Option("--quantile", metavar="Q", help="Which quantile, such as 0.9 or 3/4; several share the budget."),
@@ -71,11 +74,17 @@ def sample(
             "--step", help="Of a quantile: the answer is the lower bound plus whole steps; 1 for whole numbers."
         ),
     ] = None,
-    components: Annotated[int | None, typer.Option("--components", help="Of pca: how many; default 1.")] = None,
+    components: Annotated[
+        int | None,
+        typer.Option("--components", parser=plain.whole, metavar="INTEGER", help="Of pca: how many; default 1."),
+    ] = None,
     row_norm: Annotated[
         float | None,
         typer.Option(
-            "--row-norm", help="Of pca: rows are scaled down to this norm; default half the bounds' diagonal."
+            "--row-norm",
+            parser=plain.real,
+            metavar="NUMBER",
+            help="Of pca: rows are scaled down to this norm; default half the bounds' diagonal.",
         ),
     ] = None,
     scale_to_bounds: Annotated[
@@ -104,7 +113,7 @@ def sample(
         "--runtime": runtime is not None,
     }
     _check_usage(what, columns or [], of_pca, {"--quantile": bool(quantile), "--step": step is not None})
-    total = options.read_budget(total_epsilon, total_delta, total_rho, total_mu, prefix="total-")
+    total = options.read_terms(total_epsilon, total_delta, total_rho, total_mu, composition)
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
     options.require_file(data, "data file")
     check_payment(ledger, no_ledger=no_ledger)
@@ -220,10 +229,7 @@ def _center(texts: list[str], table: NumericTable) -> list[float]:
     middle = {name: (low + high) / 2 for name, low, high in zip(table.names, *table.limits, strict=True)}
     for text in texts:
         name, equals, value = text.rpartition("=")
-        try:
-            number = float(value) if equals else None
-        except ValueError:
-            number = None
+        number = _checks.float_of(value) if equals else None
         if number is None or name not in middle:
             raise options.WrongUsage("--center must read NAME=VALUE, NAME a column of the components.")
         middle[name] = number

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli import numbers
 from discreet.cli.outputs import open_output
 from discreet.cli.report import write_page
 
@@ -33,19 +34,43 @@ LabelsOption = Annotated[
     typer.Option("--labels", help="With --sparse: where an .npz has no y, an .npy or a text with one label a line."),
 ]
 ColumnsOption = Annotated[
-    int | None, typer.Option("--columns", help="With --sparse: how many columns an svmlight file has, a public number.")
+    int | None,
+    typer.Option(
+        "--columns",
+        parser=numbers.whole,
+        metavar="INTEGER",
+        help="With --sparse: how many columns an svmlight file has, a public number.",
+    ),
 ]
 ZeroBasedOption = Annotated[
     bool, typer.Option("--zero-based", help="The svmlight file counts its columns from 0, not from 1.")
 ]
 SparsityOption = Annotated[
-    int | None, typer.Option("--sparsity", help="With --sparse: at most so many coefficients are not 0.")
+    int | None,
+    typer.Option(
+        "--sparsity",
+        parser=numbers.whole,
+        metavar="INTEGER",
+        help="With --sparse: at most so many coefficients are not 0.",
+    ),
 ]
 RowNormOption = Annotated[
-    float | None, typer.Option("--row-norm", help="With --sparse: rows are scaled down to this Euclidean norm.")
+    float | None,
+    typer.Option(
+        "--row-norm",
+        parser=numbers.real,
+        metavar="NUMBER",
+        help="With --sparse: rows are scaled down to this Euclidean norm.",
+    ),
 ]
 EntryBoundOption = Annotated[
-    float | None, typer.Option("--entry-bound", help="With --sparse: entries of rows are clipped to this size.")
+    float | None,
+    typer.Option(
+        "--entry-bound",
+        parser=numbers.real,
+        metavar="NUMBER",
+        help="With --sparse: entries of rows are clipped to this size.",
+    ),
 ]
 YBoundsOption = Annotated[
     str | None, typer.Option("--y-bounds", metavar="LOW,HIGH", help="With --sparse: public bounds of the target.")
@@ -58,13 +83,28 @@ SelectionOption = Annotated[
     str | None,
     typer.Option("--selection", metavar="auto|all|threshold|peel|coordinate", help="With --sparse: the kind of step."),
 ]
-StepsOption = Annotated[int | None, typer.Option("--steps", help="With --sparse: how many steps.")]
-StepSizeOption = Annotated[float | None, typer.Option("--step-size", help="With --sparse: the length of a step.")]
-ClipOption = Annotated[float | None, typer.Option("--clip", help="With --sparse: residuals are clipped to this size.")]
+StepsOption = Annotated[
+    int | None, typer.Option("--steps", parser=numbers.whole, metavar="INTEGER", help="With --sparse: how many steps.")
+]
+StepSizeOption = Annotated[
+    float | None,
+    typer.Option("--step-size", parser=numbers.real, metavar="NUMBER", help="With --sparse: the length of a step."),
+]
+ClipOption = Annotated[
+    float | None,
+    typer.Option(
+        "--clip", parser=numbers.real, metavar="NUMBER", help="With --sparse: residuals are clipped to this size."
+    ),
+]
 NoiseOption = Annotated[str | None, typer.Option("--noise", metavar="exact|paper", help="With --sparse: whose noise.")]
 ExpectedRowsOption = Annotated[
     int | None,
-    typer.Option("--expected-rows", help="With --sparse and add-remove: a public guess of the number of rows."),
+    typer.Option(
+        "--expected-rows",
+        parser=numbers.whole,
+        metavar="INTEGER",
+        help="With --sparse and add-remove: a public guess of the number of rows.",
+    ),
 ]
 NoInterceptOption = Annotated[bool, typer.Option("--no-intercept", help="With --sparse: a model without intercept.")]
 
@@ -106,7 +146,7 @@ def fit_sparse(
     budget: Budget | None,
     adjacency: Adjacency | None,
     ledger: Path | None,
-    total: Budget | None,
+    total: options.Terms | None,
     output: Path | None,
     report: Path | None,
     force: bool,
@@ -187,24 +227,19 @@ def _classes(text: str, *, numeric: bool) -> list[Any]:
     labels = [label.strip() for label in options.listed(text)]
     if not numeric:
         return labels
-    try:
-        return [float(label) for label in labels]
-    except ValueError:
-        pass
+    found = numbers.reals(text)
+    if found:
+        return found
     raise options.WrongUsage("--classes must be numbers, as the file's labels are. Write for example --classes=-1,1.")
 
 
 def _interval(text: str) -> Interval:
     from discreet.lattice.bounds import Interval
 
-    parts = text.split(",")
-    try:
-        low, high = (float(part) for part in parts)
-    except ValueError:
-        low = high = 0.0
-    if not low < high:
-        raise options.WrongUsage("--y-bounds needs two numbers, the lower first. Write for example --y-bounds=0,10.")
-    return Interval(low, high)
+    found = numbers.reals(text)
+    if len(found) == 2 and found[0] < found[1]:
+        return Interval(*found)
+    raise options.WrongUsage("--y-bounds needs two numbers, the lower first. Write for example --y-bounds=0,10.")
 
 
 def describe(model: Any) -> str:

@@ -12,7 +12,7 @@ from discreet.descent.losses import LogisticLoss, Loss, PoissonLoss
 from discreet.descent.minimizer import Minimizer, curvature, spread, steps_needed
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.accounting import gaussian_mu
-from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, is_pure
 from discreet.privacy.enclosures import round_up
 from discreet.privacy.perturbation_events import root_up, rows_changed
 
@@ -144,7 +144,7 @@ class ConvexProblem:
 def pure_or_approx(budget: Budget) -> Pure | Approx:
     """Return the budget, if objective perturbation can be priced in it."""
     if isinstance(budget, (Pure, Approx)):
-        return budget
+        return Pure(epsilon=budget.epsilon) if is_pure(budget) else budget
     raise IncompatiblePlan(
         f"Objective perturbation needs a budget in Pure or Approx; found {budget!r}. "
         'Use method="output", or noisy descent.'
@@ -153,17 +153,18 @@ def pure_or_approx(budget: Budget) -> Pure | Approx:
 
 def _noise_per_unit(budget: Budget, width: int) -> float:
     """Return about how long noise is, for a sensitivity of 1."""
-    if isinstance(budget, Pure):
+    if isinstance(budget, (Pure, Approx)) and is_pure(budget):
         return width / float(budget.epsilon)
     return math.sqrt(width / float(mu_squared(budget)))
 
 
-def mu_squared(budget: Approx | Zcdp | Gdp) -> Fraction:
+def mu_squared(budget: Budget) -> Fraction:
     """Return the squared mu that Gaussian noise may spend."""
     if isinstance(budget, Gdp):
         return budget.mu_squared
     if isinstance(budget, Zcdp):
         return 2 * budget.rho
+    assert isinstance(budget, Approx)  # noqa: S101  (a pure budget has no Gaussian noise)
     return gaussian_mu(epsilon=budget.epsilon, delta=budget.delta) ** 2
 
 

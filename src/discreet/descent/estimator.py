@@ -147,7 +147,7 @@ class DescentEstimator(BaseEstimator, metaclass=ABCMeta):
             None if progress is None else Passes(one.settled["n_steps"] * facts.n_models, progress),
         )
         whole = plan_models(one, self.budget, facts.n_models)
-        released: Release[Any] = release(whole, table, ledger)
+        released: Release[Any] = release(whole, table, ledger, n_rows=facts.n_rows)
         if labels_read:
             released = with_labels_read(released)
         if isinstance(self.budget, Approx) and self.budget.delta * facts.n_rows > 1:

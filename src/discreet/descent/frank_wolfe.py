@@ -17,7 +17,7 @@ from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.gumbel import check_gumbel_scale, noisy_top
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.privacy.accounting import convert, zcdp_rho
-from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget
+from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget, is_pure
 from discreet.privacy.enclosures import round_up
 from discreet.privacy.perturbation_events import FrankWolfeEvent, log_up, root_up
 
@@ -206,7 +206,7 @@ def plan_frank_wolfe(
 
 def _gumbel(budget: Budget, common: dict[str, Any]) -> FrankWolfeEvent:
     steps = common["n_steps"]
-    if isinstance(budget, Pure):
+    if isinstance(budget, (Pure, Approx)) and is_pure(budget):
         ratio = 2 * steps / budget.epsilon
     elif isinstance(budget, (Zcdp, Approx)):
         rho = budget.rho if isinstance(budget, Zcdp) else zcdp_rho(epsilon=budget.epsilon, delta=budget.delta)

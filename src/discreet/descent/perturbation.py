@@ -28,7 +28,7 @@ from discreet.lattice.noise.l2_norm import check_l2_rate, l2_noise, l2_norm
 from discreet.lattice.noise.scales import check_variance
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.privacy.adjacency import check_adjacency
-from discreet.privacy.budgets import Approx, Pure, check_budget
+from discreet.privacy.budgets import Approx, Pure, check_budget, is_pure
 from discreet.privacy.enclosures import round_up
 from discreet.privacy.perturbation_events import (
     PerturbedMinimizerEvent,
@@ -314,7 +314,7 @@ def _output(
     facts: ConvexProblem, minimizer: Minimizer, budget: Budget, common: dict[str, Any]
 ) -> PerturbedMinimizerEvent:
     sensitivity = facts.gradient / Fraction(minimizer.regularization) + 2 * error_of(minimizer)
-    if isinstance(budget, Pure):
+    if isinstance(budget, (Pure, Approx)) and is_pure(budget):
         law, scale = "l2", round_up(sensitivity / budget.epsilon)
     else:
         law, scale = "gaussian", round_up(sensitivity / (root_up(mu_squared(budget)) * _SLACK))

@@ -152,7 +152,8 @@ class PrivateSearch(BaseEstimator):
         plan = self._plan(model, adjacency, settings, share, matrix.shape[1])
         n_train = rows.private_train.shape[0] if adjacency.size_is_public else 0
         _rehearse(plan, n_train, matrix.shape[1])
-        released = release(plan, rows, ledger)
+        public = matrix.shape[0] if adjacency.size_is_public else None
+        released = release(plan, rows, ledger, n_rows=public)
         found = released.value
         best = found.estimator
         # The fit's own entry would name the cost of one run, which is not what its choice cost.

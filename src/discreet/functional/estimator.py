@@ -17,7 +17,7 @@ from discreet.functional.table_rows import TableRows
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.release import Release, check_payer, release, with_labels_read
-from discreet.tables.arrays import check_new_rows
+from discreet.tables.arrays import ArrayRows, check_new_rows
 from discreet.tables.frame_rows import Target, check_frame, check_schema, formula_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
-    from discreet.tables.arrays import ArrayRows
     from discreet.tables.design import Design
     from discreet.tables.schema import Schema
 
@@ -108,7 +107,9 @@ class FunctionalEstimator:
             statistic=gram_of(staged.layout),
             rows_per_unit=None if staged.design is None else staged.design.schema.rows_per_unit,
         )
-        released: Release[NoisyGram] = release(plan, staged.rows, ledger)
+        rows = staged.rows
+        public = rows.private_X.shape[0] if isinstance(rows, ArrayRows) and adjacency.size_is_public else None
+        released: Release[NoisyGram] = release(plan, staged.rows, ledger, n_rows=public)
         if labels_read:
             released = with_labels_read(released)
         moments = Moments(staged.layout, released, staged.design)

@@ -29,7 +29,7 @@ from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import check_adjacency
-from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
+from discreet.privacy.budgets import Gdp, Zcdp, check_budget, is_pure
 from discreet.privacy.noise_events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
@@ -200,9 +200,9 @@ def plan_gram(
     name = _checks.one_of(mechanism, "mechanism", MECHANISMS)
     _checks.one_of(loss, "loss", LOSSES)
     if name == "auto":
-        name = "wishart" if isinstance(budget, Pure) else "gaussian"
-    if (name == "gaussian") == isinstance(budget, Pure):
-        needed = "Zcdp, Gdp or Approx" if name == "gaussian" else "Pure"
+        name = "wishart" if is_pure(budget) else "gaussian"
+    if (name == "gaussian") == is_pure(budget):
+        needed = "Zcdp, Gdp or Approx with a delta above 0" if name == "gaussian" else "Pure"
         raise IncompatiblePlan(
             f'`mechanism` "{name}" needs a budget in {needed}; found {budget!r}. '
             'Use mechanism="auto", which takes the law that fits the budget.'

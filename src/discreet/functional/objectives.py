@@ -216,7 +216,8 @@ class QuadraticObjective(ABC):
             size_is_public=neighbours.size_is_public,
             statistic=gram_of(layout),
         )
-        return Moments(layout, release(plan, rows.in_blocks(x_bounds), ledger))
+        public = rows.private_X.shape[0] if neighbours.size_is_public else None
+        return Moments(layout, release(plan, rows.in_blocks(x_bounds), ledger, n_rows=public))
 
     def solve(self, moments: Moments, selection: Selection | None = None) -> Coefficients:
         """Return the minimiser, read from a release; post-processing, so it costs nothing.

@@ -12,20 +12,20 @@ from fractions import Fraction
 
 from discreet.errors import IncompatiblePlan
 from discreet.privacy.accounting import convert
-from discreet.privacy.budgets import Approx, Budget, Gdp, Pure, Zcdp, check_budget
+from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_budget, check_currency
 
 # Slightly more than pi/2: a choice of bounded range r is mu-GDP with mu**2 = (pi/2) (r/2)**2.
 _HALF_PI = Fraction(355, 226)
 _ZERO = Fraction(0)
 
 
-def price_together(budget: Budget, n: int, reach: Fraction, other: Fraction) -> Budget:
+def price_together(currency: Currency, n: int, reach: Fraction, other: Fraction) -> Budget:
     """Return the price of `n` outputs of bounded range `reach`, beside something `other`-DP each, in a currency.
 
     Parameters
     ----------
-    budget : Budget
-        Its currency is taken.
+    currency : class
+        One of the four budget classes.
     n : int
         How many.
     reach, other : Fraction
@@ -38,15 +38,15 @@ def price_together(budget: Budget, n: int, reach: Fraction, other: Fraction) -> 
 
     Examples
     --------
-    >>> price_together(Zcdp(rho=1), 2, Fraction(1), Fraction(0))
+    >>> price_together(Zcdp, 2, Fraction(1), Fraction(0))
     Zcdp(rho=1/4)
     """
-    if isinstance(budget, Zcdp):
+    wanted = check_currency(currency)
+    if wanted is Zcdp:
         return Zcdp(rho=n * (reach**2 / 8 + other**2 / 2))
-    if isinstance(budget, Gdp):
+    if wanted is Gdp:
         return Gdp.from_squared(n * (_HALF_PI * reach**2 / 4 + _mu_squared(other)))
-    pure = Pure(epsilon=n * (reach + other))
-    return pure if isinstance(budget, Pure) else convert(pure, Approx)
+    return convert(Pure(epsilon=n * (reach + other)), wanted)
 
 
 def _mu_squared(epsilon: Fraction) -> Fraction:

@@ -281,6 +281,11 @@ class Gdp(_Currency):
 Budget = Pure | Approx | Zcdp | Gdp
 Currency = type[Pure] | type[Approx] | type[Zcdp] | type[Gdp]
 CURRENCIES: dict[str, Currency] = {"Pure": Pure, "Approx": Approx, "Zcdp": Zcdp, "Gdp": Gdp}
+# Where the parameter of a budget that is used may lie. Sums and rests of ledgers may lie outside.
+_LEAST, _MOST = Fraction(1, 10**30), Fraction(10**30)
+_LARGEST_DELTA = Fraction(99, 100)
+# Python writes no whole number of more than 4300 digits.
+_MOST_BITS = 14_000
 _EXAMPLES = "Pure(epsilon=...), Approx(epsilon=..., delta=...), Zcdp(rho=...) or Gdp(mu=...)"
 
 
@@ -310,7 +315,8 @@ def check_budget(value: object, name: str = "budget") -> Budget:
     InvalidType
         If `value` is no budget, such as a bare number.
     InvalidArgument
-        If it is zero: nothing can be released for it. Zero never means that protection is off.
+        If it is zero: nothing can be released for it. Zero never means that protection is off. If it is so extreme
+        that neither a price nor a noise can be computed: outside of 1e-30 to 1e30, or a delta above 0.99.
 
     Examples
     --------
@@ -319,12 +325,41 @@ def check_budget(value: object, name: str = "budget") -> Budget:
     """
     budget = check_value(value, name)
     parameter = "mu" if isinstance(budget, Gdp) else budget.fields[0]
-    if budget.coordinates[0] > 0:
-        return budget
-    raise InvalidArgument(
-        f"`{name}` must have {parameter} > 0; found {budget!r}, for which nothing can be released. "
-        f"Give {parameter} a positive value."
-    )
+    first = budget.coordinates[0]
+    low, high = (_LEAST**2, _MOST**2) if isinstance(budget, Gdp) else (_LEAST, _MOST)
+    if first == 0:
+        raise InvalidArgument(
+            f"`{name}` must have {parameter} > 0; found {budget!r}, for which nothing can be released. "
+            f"Give {parameter} a positive value."
+        )
+    if not low <= first <= high:
+        found = "a larger one" if first > high else "a smaller one"
+        raise InvalidArgument(
+            f"`{name}` must have {parameter} between 1e-30 and 1e30; found {found}, for which there is no noise. "
+            f"Give {parameter} a value nearer to 1."
+        )
+    if isinstance(budget, Approx) and not budget.delta <= _LARGEST_DELTA:
+        raise InvalidArgument(
+            f"`{name}` must have delta of at most 0.99; found a larger one, which promises next to nothing. "
+            "Give delta a value below 1 over the number of rows."
+        )
+    if any(max(x.numerator.bit_length(), x.denominator.bit_length()) > _MOST_BITS for x in budget.coordinates):
+        raise InvalidArgument(
+            f"`{name}` must have numbers of at most {_MOST_BITS} binary digits; found more. "
+            f"Give {parameter} as a decimal or a short fraction."
+        )
+    return budget
+
+
+def is_pure(budget: Budget) -> bool:
+    """Whether a budget is pure: in Pure, or in Approx with a delta of 0.
+
+    Examples
+    --------
+    >>> is_pure(Approx(epsilon=1, delta=0))
+    True
+    """
+    return isinstance(budget, Pure) or (isinstance(budget, Approx) and budget.delta == 0)
 
 
 def check_currency(value: object, name: str = "currency") -> Currency:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from discreet.errors import InvalidArgument
 from discreet.privacy.adjacency import Replace
-from discreet.privacy.budgets import Approx, Pure
+from discreet.privacy.budgets import Approx, Currency, Pure
 from discreet.privacy.outward import LARGEST, exp_up
 from discreet.privacy.sampling_events import SamplingEvent, plain_time
 from discreet.privacy.tradeoff import two_sided_delta
@@ -58,11 +58,10 @@ class ComponentsEvent(SamplingEvent):
         if len(self.shape) != 2 or self.n_draws**2 * self.shape[1] > _LARGEST:
             raise InvalidArgument("`n_draws` squared times the columns of `shape` must be at most 2**20.")
 
-    @property
-    def change(self) -> Fraction:
-        """Half the range of the log-ratio of densities, a draw."""
-        apart = super().change
-        if not isinstance(self.adjacency, Replace) or not isinstance(self.budget, (Pure, Approx)):
+    def change_in(self, currency: Currency) -> Fraction:
+        """Return half the range of the log-ratio of densities, a draw; in Pure and Approx what k draws share."""
+        apart = super().change_in(currency)
+        if not isinstance(self.adjacency, Replace) or currency not in {Pure, Approx}:
             return apart
         return min(apart, self.scale * (self.n_draws + _TOGETHER) / (2 * self.n_draws) + 2 * self.error)
 

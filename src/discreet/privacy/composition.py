@@ -8,7 +8,7 @@ Gaussian parts are one Gaussian, and those known by their rho alone add up. A mi
 privacy-loss distributions: each part becomes the distribution on a grid of losses whose deltas on the grid are its
 own (rounded up) and whose deltas between are the chords above (Doroshenko and others 2022), and these are convolved.
 Convolution is by Fourier transform in floats, so 1e-12 (and as much again for every thousand parts) is added to every
-delta: below 1e-10 they are coarse.
+delta: below 1e-10 they are coarse. No answer is above that of basic composition, by which epsilons and deltas add up.
 
 Proof: docs/proofs/tradeoff.md
 """
@@ -16,12 +16,14 @@ Proof: docs/proofs/tradeoff.md
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType
+from discreet.privacy.basic_composition import BasicComposition
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.concentrated_curve import ConcentratedCurve
 from discreet.privacy.events import Event
@@ -43,6 +45,8 @@ _TAIL = 1e-15
 _MOST_POINTS = 2**20
 # What rounding in the Fourier transform may hide of a delta, for a thousand parts.
 _TRANSFORM_SLACK = 1e-12
+# Parts with larger losses would leave no grid for the others; their sums are all that is told.
+_LARGEST_SCALE = 100.0
 # No loss beyond this is told from infinity.
 _MOST_LOSS = 600.0
 
@@ -59,7 +63,8 @@ def compose_plan(parts: Iterable[Any]) -> TradeoffFunction:
     Returns
     -------
     TradeoffFunction
-        Exact for Gaussian parts; for mixtures at most about 1 % above the exact epsilon for deltas of 1e-10 and more.
+        Exact for Gaussian parts; for mixtures at most about 1 % above the exact epsilon for deltas of 1e-10 and more,
+        and nowhere above the sums of epsilons and deltas.
 
     Raises
     ------
@@ -108,7 +113,11 @@ def compose_plan(parts: Iterable[Any]) -> TradeoffFunction:
         return EpsilonDelta(epsilon=Fraction(0), delta=Fraction(0))
     if len(members) == 1 and members[0][1] == 1:
         return members[0][0]
-    return ComposedCurve(members)
+    if any(_scale(curve) * count**0.5 > _LARGEST_SCALE for curve, count in members):
+        return SummedCurve(members)
+    with suppress(IndexError):  # where next to nothing is finite, or different from 0, no loss is left on the grid
+        return ComposedCurve(members)
+    return SummedCurve(members)
 
 
 def part_curve(part: Any) -> TradeoffFunction:
@@ -128,6 +137,39 @@ def _is_perfect(curve: TradeoffFunction) -> bool:
     return curve.upper_delta(Fraction(0)) == 0
 
 
+class SummedCurve(DualCurve):
+    """The curve of parts of which one has losses far beyond 1: by basic composition alone; symmetric.
+
+    Parameters
+    ----------
+    members : list of (TradeoffFunction, int)
+        Symmetric curves, and how often each occurs.
+    """
+
+    def __init__(self, members: list[tuple[TradeoffFunction, int]]) -> None:
+        self._basic = BasicComposition(members)
+        self._n_parts = sum(count for _, count in members)
+
+    def __repr__(self) -> str:
+        return f"compose_plan of {self._n_parts} parts, by sums"
+
+    def inverse(self) -> TradeoffFunction:
+        """Return the curve itself."""
+        return self
+
+    def upper_delta(self, epsilon: Fraction) -> Fraction:
+        """Return the sum's delta."""
+        return min(Fraction(1), self._basic.upper_delta(epsilon))
+
+    def float_deltas(self, epsilons: Floats) -> Floats:
+        """Return `upper_delta` in floats."""
+        return self._basic.float_deltas(epsilons)
+
+    def least_epsilon(self, delta: Fraction) -> Fraction | None:
+        """Return the sum's epsilon."""
+        return self._basic.least_epsilon(delta)
+
+
 class ComposedCurve(DualCurve):
     """The curve of independent parts, by privacy-loss distributions; symmetric.
 
@@ -139,6 +181,7 @@ class ComposedCurve(DualCurve):
 
     def __init__(self, members: list[tuple[TradeoffFunction, int]]) -> None:
         self._members = members
+        self._basic = BasicComposition(members)
         scales = [_scale(curve) for curve, _ in members]
         n_parts = sum(count for _, count in members)
         spread = math.sqrt(sum(count * scale**2 for scale, (_, count) in zip(scales, members, strict=True)))
@@ -165,11 +208,24 @@ class ComposedCurve(DualCurve):
         return self
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
-        """Return the delta of a distribution that is worse than the truth, and a slack for the transform."""
-        return Fraction(float(self.float_deltas(np.array([float_down(min(epsilon, Fraction(10**6)))]))[0]))
+        """Return the delta of a distribution that is worse than the truth, and a slack for the transform.
+
+        Where the sum of epsilons and deltas says less, that.
+        """
+        near = np.array([float_down(min(epsilon, Fraction(10**6)))])
+        return min(Fraction(float(self._by_distributions(near)[0])), self._basic.upper_delta(epsilon))
+
+    def least_epsilon(self, delta: Fraction) -> Fraction | None:
+        """Return the lesser of the composed epsilon and the sum; None for infinity."""
+        found = [epsilon for epsilon in (super().least_epsilon(delta), self._basic.least_epsilon(delta))
+                 if epsilon is not None]  # fmt: skip
+        return min(found, default=None)
 
     def float_deltas(self, epsilons: Floats) -> Floats:
         """Return `upper_delta` in floats."""
+        return np.minimum(self._by_distributions(epsilons), self._basic.float_deltas(epsilons))
+
+    def _by_distributions(self, epsilons: Floats) -> Floats:
         # delta is convex in e^epsilon, so its chords are above.
         place = np.clip(np.searchsorted(self._epsilons, epsilons), 1, len(self._epsilons) - 1)
         left, right = self._ratios[place - 1], self._ratios[place]

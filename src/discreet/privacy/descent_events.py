@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.privacy.budgets import Budget, Currency, Gdp, Zcdp, check_currency
+from discreet.privacy.budgets import Budget, Currency, Gdp, Zcdp
 from discreet.privacy.events import Event
 
 # An upper bound of pi / 2. A choice by Gumbel noise of scale b, no score of which moves by more than D, is mu-GDP with
@@ -143,11 +143,9 @@ class SelectedStepsEvent(Event):
     def _of_values(self) -> Fraction:
         return self.n_steps * self.value_sensitivity_squared / self.variance
 
-    def cost_in(self, currency: Currency) -> Budget:
-        """Return what the release costs in `currency`; Gdp by its own theorem. See `Event.cost_in`."""
-        if check_currency(currency) is Gdp and not isinstance(self.budget, Gdp):
-            return self._in_gdp
-        return super().cost_in(currency)
+    def price_in(self, currency: Currency) -> Budget | None:
+        """Return the price in Gdp, by its own theorem. See `Event.price_in`."""
+        return self._in_gdp if currency is Gdp else None
 
 
 def _whole(value: Any, name: str, *, low: int) -> int:

@@ -138,11 +138,16 @@ class Event(ABC):
     def price(self) -> Budget:
         """What the release costs by its own theorem, computed exactly from its own fields."""
 
+    def price_in(self, currency: Currency) -> Budget | None:
+        """Return the price in `currency` by a theorem about this kind; None where conversions of `price` are all."""
+        del currency
+        return None
+
     def cost_in(self, currency: Currency) -> Budget:
         """Return what the release costs in `currency`.
 
         Where the budget is in that currency, the budget: whoever asked for 1/10 is charged 1/10. Else the cheapest
-        that a theorem gives, from the budget or from the price.
+        that a theorem gives: the kind's own, or a conversion of the price or of the budget.
 
         Raises
         ------
@@ -152,7 +157,8 @@ class Event(ABC):
         wanted = check_currency(currency)
         if isinstance(self.budget, wanted):
             return self.budget
-        costs = []
+        own = self.price_in(wanted)
+        costs = [] if own is None else [own]
         for known in (self.price, self.budget):
             try:
                 costs.append(convert(known, wanted, delta=_delta_of(self.budget)))
@@ -162,7 +168,8 @@ class Event(ABC):
             return min(costs, key=lambda cost: cost.coordinates)
         raise NoSoundConversion(
             f"A ledger in {wanted.__name__} cannot price {self.budget!r} of a {type(self).__name__}: "
-            f"{WHY_NOT[wanted]}. Use Ledger(total={type(self.budget).__name__}(...), adjacency=...)."
+            f"{WHY_NOT[wanted]}. Ask for a `budget` in {wanted.__name__}: the currency of a ledger is chosen once, "
+            "before the first release about the same people."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from discreet.privacy.roots import root_up
 
 # Smaller probabilities are told as this one, the smallest positive double: rounded up, and never 0 as a float.
 SMALLEST_DELTA = Fraction(1, 2**1074)
+# The square of the largest mu of which a delta is computed; beyond, a release hides nothing.
+_LARGEST_SQUARE = Fraction(10**450)
 # Further out than this on the left, phi(a) * M(a) = 1 - phi(a) * M(-a) loses nothing.
 _FAR_LEFT = -6
 _HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
@@ -46,6 +48,8 @@ def _log_delta(epsilon: Fraction, mu_squared: Fraction, bits: int) -> Interval |
 
 def log_delta_limits(epsilon: Fraction, mu_squared: Fraction) -> tuple[Fraction, Fraction]:
     """Return certain limits of log(delta), at most 2**-80 apart, for `mu_squared` > 0."""
+    if mu_squared > _LARGEST_SQUARE:
+        raise InvalidArgument("`mu` must be at most 1e225 to be priced; found a larger one. Give a value nearer to 1.")
     return enclosures.refined(lambda bits: _log_delta(epsilon, mu_squared, bits))
 
 

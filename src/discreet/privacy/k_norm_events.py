@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.privacy.budgets import Approx, Pure
+from discreet.privacy.budgets import Approx, Currency, Pure
 from discreet.privacy.sampling_events import SamplingEvent
 
 if TYPE_CHECKING:
@@ -41,10 +41,9 @@ class KNormGradientEvent(SamplingEvent):
         if self.envelope != "data-dependent":
             raise InvalidArgument('`envelope` of a K-norm gradient must be "data-dependent".')
 
-    @property
-    def change(self) -> Fraction:
-        """Half the range of the log-ratio of densities, with the error of evaluation."""
+    def change_in(self, currency: Currency) -> Fraction:
+        """Return half the range of the log-ratio of densities, with the error of evaluation."""
         of_utility = self.scale * self.sensitivity
-        if isinstance(self.budget, (Pure, Approx)):
+        if currency in {Pure, Approx}:
             return min(of_utility, (of_utility + self.normalizer) / 2) + 2 * self.error
         return of_utility + 2 * self.error

@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from discreet import _checks
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType, LedgerUnusable
 from discreet.lattice.coins import Coins
-from discreet.privacy.adjacency import Adjacency, adjacency_from_name, check_adjacency
+from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget, Pure, check_budget, to_json
 from discreet.privacy.events import Event
-from discreet.privacy.filters import Filter, filter_for
+from discreet.privacy.filters import Cost, Filter, filter_for
 from discreet.privacy.ledger_entries import Entry, entries_of, frame_of
-from discreet.privacy.ledger_store import (
-    FileOnFirstCharge,
-    FileStore,
-    MemoryStore,
-    Store,
-    Terms,
-    budget_of,
-    budget_text,
-)
+from discreet.privacy.ledger_store import FileOnFirstCharge, FileStore, MemoryStore, Store, Terms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +41,11 @@ class Ledger:
         Which data sets are neighbours; every release must speak of the same.
     coins : Coins, optional
         For tests alone: coins from a seed. Releases then say "not private: test seed".
-    composition : {"auto", "sum", "zcdp", "gdp"}
+    composition : {"auto", "either", "sum", "zcdp", "gdp"}
         How costs add up. "auto" sums in the currency of the total; an Approx total is turned once, here, into the
-        largest Gdp that implies it. "zcdp" takes the largest Zcdp instead, "sum" adds epsilons and deltas.
+        largest Gdp that implies it, and releases that are all pure are granted as well while their epsilons add up to
+        at most the total's ("either"). "gdp" is that Gdp alone, "zcdp" the largest Zcdp instead, "sum" adds epsilons
+        and deltas.
 
     Raises
     ------
@@ -87,7 +81,7 @@ class Ledger:
             raise InvalidType(f"`coins` must be Coins, such as Coins.from_seed(0); found {type(coins).__name__}.")
         self._filter = rule
         self._adjacency = check_adjacency(adjacency, units=True)
-        self._store = MemoryStore(rule.currency.zero())
+        self._store = MemoryStore(rule.nothing())
         self._coins = coins
         self._path = None
 
@@ -109,6 +103,9 @@ class Ledger:
     ) -> Self:
         """Open the ledger in a file; create it where the file is absent and `total` and `adjacency` are given.
 
+        The file is the one that stands at `path` now, also after a change of folder or of a link. A ledger that is
+        open remembers what it has read and written, and refuses a file that was deleted, replaced or set back since.
+
         Parameters
         ----------
         path : path
@@ -117,7 +114,7 @@ class Ledger:
             Needed for a new file; must equal the file's otherwise.
         adjacency : Replace or AddRemove, optional
             Needed for a new file; must equal the file's otherwise.
-        composition : {"auto", "sum", "zcdp", "gdp"}, optional
+        composition : {"auto", "either", "sum", "zcdp", "gdp"}, optional
             How costs add up; "auto" for a new file where None, must equal the file's otherwise.
         create_on_charge : bool
             Whether a new file waits for the first charge, so that a fit that fails leaves none behind.
@@ -129,25 +126,24 @@ class Ledger:
         LedgerUnusable
             If the file is damaged, foreign, of a newer format, locked for a minute, or cannot be created.
         """
-        try:
-            place = Path(path)
-        except TypeError:
-            place = None
-        if place is None:
-            raise InvalidType(f"`path` must be a path; found {type(path).__name__}.")
+        given, place = _places(path)
         if total is not None:
             check_budget(total, "total")
         if adjacency is not None:
             check_adjacency(adjacency, units=True)
         _checks.boolean(create_on_charge, "create_on_charge")
         store = FileStore(place)
-        if not os.path.lexists(place):
+        # A link that leads nowhere is no reason to begin anew: its file may be on a disk that is not there now.
+        if not os.path.lexists(given):
             store = cls._create(place, total, adjacency, composition, waits=create_on_charge)
-        rule, neighbours = _read_terms(store.terms(), place)
+        rule, neighbours = store.promise()
         _must_agree("total", total, rule.total, place)
         _must_agree("adjacency", adjacency, neighbours, place)
         if composition is not None:
-            _must_agree("composition", filter_for(rule.total, composition).composition, rule.composition, place)
+            asked = filter_for(rule.total, composition).composition
+            # "auto" meant "gdp" of an Approx total before it meant "either".
+            if not (composition == "auto" and (asked, rule.composition) == ("either", "gdp")):
+                _must_agree("composition", asked, rule.composition, place)
         return cls._assemble(rule, neighbours, store, place)
 
     @staticmethod
@@ -159,11 +155,11 @@ class Ledger:
                 f"There is no ledger {str(place)!r}. Give `total` and `adjacency` to create it, or another path."
             )
         rule = filter_for(total, "auto" if composition is None else composition)
-        terms = Terms(budget_text(rule.total), adjacency.name, rule.composition, budget_text(rule.limit))
+        terms = Terms.of(rule, adjacency)
         if waits:
-            return FileOnFirstCharge(place, terms, rule.currency.zero())
+            return FileOnFirstCharge(place, terms)
         # Where another process was first, its file is opened and compared like any other.
-        FileStore.create(place, terms, rule.currency.zero())
+        FileStore.create(place, terms)
         return FileStore(place)
 
     @classmethod
@@ -172,7 +168,7 @@ class Ledger:
 
         It is in memory, grants every charge under any adjacency, and its releases say "not private: audit".
         """
-        return cls._assemble(None, None, MemoryStore(Pure(epsilon=0)), None)
+        return cls._assemble(None, None, MemoryStore(Cost(Pure(epsilon=0))), None)
 
     @property
     def total(self) -> Budget | None:
@@ -186,7 +182,7 @@ class Ledger:
 
     @property
     def composition(self) -> str | None:
-        """How costs add up: "sum", "zcdp" or "gdp"; None for an audit."""
+        """How costs add up: "either", "sum", "zcdp" or "gdp"; None for an audit."""
         return None if self._filter is None else self._filter.composition
 
     @property
@@ -198,13 +194,21 @@ class Ledger:
 
     @property
     def spent(self) -> Budget | None:
-        """The sum of all costs, exact, in the currency that is summed; book-keeping, for the promise is the total."""
-        return None if self._filter is None else self._store.spent()
+        """The sum of all costs, exact, in the currency that is summed; book-keeping, for the promise is the total.
+
+        Under "either" it is in Gdp as long as that sum is within the total, and in Pure where pure releases passed it.
+        """
+        return None if self._filter is None else self._filter.told(self._store.spent())
 
     @property
     def left(self) -> Budget | None:
-        """What is left, exact, in the currency that is summed; None for an audit."""
+        """What is left, exact, in the currency of `spent`; None for an audit."""
         return None if self._filter is None else self._filter.left(self._store.spent())
+
+    @property
+    def left_pure(self) -> Pure | None:
+        """What releases that are pure may still add up to under "either"; None elsewhere, or once one was not."""
+        return None if self._filter is None else self._filter.left_pure(self._store.spent())
 
     @property
     def left_approx(self) -> Approx | None:
@@ -243,7 +247,7 @@ class Ledger:
         part = _checks.one_of(of, "of", ("total", "spent"))
         if self._filter is None:
             return None
-        return (self._filter.limit if part == "total" else self._store.spent()).tradeoff()
+        return self._filter.tradeoff() if part == "total" else self._filter.told(self._store.spent()).tradeoff()
 
     def quote(self, event: Event) -> Budget:
         """Return what a release would cost, or raise as `charge` would; nothing is spent.
@@ -257,7 +261,7 @@ class Ledger:
         self._store.check_writable()
         if self._filter is not None:
             self._filter.admit(event.budget, cost, self._store.spent())
-        return cost
+        return cost.budget
 
     def charge(self, event: Event) -> Coins:
         """Write the release down as paid, durably, and only then return coins for it.
@@ -290,13 +294,13 @@ class Ledger:
         cost = self._price(event)
         rule = self._filter
 
-        def admit(spent: Budget) -> Budget:
+        def admit(spent: Cost) -> Cost:
             return spent if rule is None else rule.admit(event.budget, cost, spent)
 
-        self._store.append(json.dumps(event.to_json()), cost, admit)
+        self._store.append(event, cost, admit)
         return Coins.from_system() if self._coins is None else self._coins
 
-    def _price(self, event: Event) -> Budget:
+    def _price(self, event: Event) -> Cost:
         if not isinstance(event, Event):
             raise InvalidType(f"`event` must be an Event, such as a plan's; found {type(event).__name__}.")
         if self._adjacency is not None and event.adjacency != self._adjacency:
@@ -305,13 +309,13 @@ class Ledger:
                 "Use one `adjacency` for both: what one record means must be the same throughout a ledger."
             )
         if self._filter is None:
-            return event.budget
-        return self._filter.price(event.budget, event.cost_in(self._filter.currency))
+            return Cost(event.budget)
+        return self._filter.price(event)
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole ledger as plain JSON, its numbers as exact texts."""
         document: dict[str, Any] = {"discreet": 1, "kind": "ledger", "label": self.label}
-        for name in ("total", "spent", "left", "left_approx"):
+        for name in ("total", "spent", "left", "left_approx", "left_pure"):
             value = getattr(self, name)
             document[name] = None if value is None else to_json(value)
         document["adjacency"] = None if self._adjacency is None else self._adjacency.name
@@ -320,8 +324,8 @@ class Ledger:
             {
                 "number": row.number,
                 "time": row.time.isoformat(),
-                "event": json.loads(row.event),
-                "cost": to_json(row.cost),
+                "event": json.loads(row.text),
+                "cost": to_json(row.cost.budget),
             }
             for row in self._store.rows()
         ]
@@ -361,18 +365,24 @@ class Ledger:
         self._refuse_copy()
 
 
-def _read_terms(terms: Terms, place: Path) -> tuple[Filter, Adjacency]:
+def _places(path: object) -> tuple[Path, Path]:
+    """Return a path made absolute, and the file to which its links lead now."""
+    reason = None
     try:
-        rule = Filter(budget_of(terms.total), terms.composition, budget_of(terms.limit))
-        return rule, adjacency_from_name(terms.adjacency)
-    except ValueError:
+        given = Path(path).absolute()  # type: ignore[arg-type]
+        return given, Path(os.path.realpath(given))
+    except TypeError:
         pass
-    raise LedgerUnusable(f"Cannot use the ledger {str(place)!r}: its promise cannot be read. Restore the newest copy.")
+    except (ValueError, OSError) as failure:  # a character that no path has; a folder that was removed
+        reason = type(failure).__name__
+    if reason is None:
+        raise InvalidType(f"`path` must be a path; found {type(path).__name__}.")
+    raise LedgerUnusable(f"Cannot use a ledger at this `path` ({reason}). Give an absolute path that can exist.")
 
 
 def _must_agree(name: str, asked: object, stored: object, place: Path) -> None:
     if asked is not None and asked != stored:
         raise InvalidArgument(
             f"`{name}` is {asked!r}; the ledger {str(place)!r} was opened with {stored!r}. "
-            f"Leave `{name}` out, or use another file."
+            f"Leave `{name}` out: what was promised to the same people does not change."
         )

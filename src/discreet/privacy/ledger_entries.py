@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-from discreet.privacy.events import Event, event_from_json
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.events import Event
     from discreet.privacy.ledger_store import Row
 
 
@@ -41,13 +38,8 @@ class Entry:
 
 
 def entries_of(rows: tuple[Row, ...]) -> tuple[Entry, ...]:
-    """Return stored rows as entries; the price of every event is computed and checked anew."""
-    return tuple(Entry(row.number, row.time, _event_of(row.event), row.cost) for row in rows)
-
-
-@lru_cache(maxsize=4096)
-def _event_of(text: str) -> Event:
-    return event_from_json(json.loads(text))
+    """Return stored rows as entries."""
+    return tuple(Entry(row.number, row.time, row.event, row.cost.budget) for row in rows)
 
 
 def frame_of(entries: tuple[Entry, ...]) -> pd.DataFrame:

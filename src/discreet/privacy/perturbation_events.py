@@ -12,7 +12,8 @@ from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.privacy import enclosures
 from discreet.privacy.adjacency import Adjacency, Replace
-from discreet.privacy.budgets import Approx, Budget, Gdp, Pure, Zcdp
+from discreet.privacy.bounded_range import price_together
+from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, is_pure
 from discreet.privacy.events import Event
 
 # Between these the quantile of the normal law is nearer than Chernoff's bound, and doubles find where to look.
@@ -210,11 +211,18 @@ class FrankWolfeEvent(Event):
 
     @property
     def price(self) -> Pure | Zcdp:
-        """Pure where the budget is, Zcdp otherwise."""
-        if isinstance(self.budget, Pure):
+        """Pure where the budget is, also as a delta of 0; Zcdp otherwise."""
+        if is_pure(self.budget):
             return Pure(epsilon=2 * self.n_steps / self.ratio)
-        times = Fraction(1, 2) if self.law == "gumbel" else Fraction(2)
-        return Zcdp(rho=self.n_steps * times / self.ratio**2)
+        rho = self.price_in(Zcdp)
+        assert isinstance(rho, Zcdp)  # noqa: S101  (what was asked)
+        return rho
+
+    def price_in(self, currency: Currency) -> Budget:
+        """Return the price in a currency: of Gumbel's choices by their bounded range, of Laplace's as pure ones."""
+        each = 2 / self.ratio
+        reach, other = (each, Fraction(0)) if self.law == "gumbel" else (Fraction(0), each)
+        return price_together(currency, self.n_steps, reach, other)
 
 
 def rows_changed(adjacency: Adjacency) -> int:
@@ -281,7 +289,7 @@ def root_up(number: Fraction) -> Fraction:
 def _check_law(law: str, budget: Budget, *, gaussian: tuple[type[Budget], ...]) -> None:
     name = _checks.one_of(law, "law", ("l2", "gaussian"))
     allowed: tuple[type[Budget], ...] = (Pure,) if name == "l2" else gaussian
-    if not isinstance(budget, allowed):
+    if is_pure(budget) != (name == "l2") or not (name == "l2" or isinstance(budget, allowed)):
         needed = " or ".join(currency.__name__ for currency in allowed)
         raise InvalidArgument(f'`law` "{name}" needs a budget in {needed}; found {budget!r}.')
 

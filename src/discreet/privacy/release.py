@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from discreet._warnings import warn
-from discreet.errors import AdjacencyMismatch, InvalidType, NoLedgerWarning
+from discreet.errors import AdjacencyMismatch, InvalidType, LargeDeltaWarning, NoLedgerWarning
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget
 from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
@@ -126,7 +126,9 @@ def with_notes(released: Release[V], notes: tuple[str, ...]) -> Release[V]:
     return replace(released, notes=(*released.notes, *notes)) if notes else released
 
 
-def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) -> Release[V]:
+def release(
+    plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None, *, n_rows: int | None = None
+) -> Release[V]:
     """Carry out a plan on private data, against a charge.
 
     Parameters
@@ -137,11 +139,15 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
         What the plan's `measure` takes.
     ledger : Ledger or None
         Who pays; None opens a ledger in memory whose total is the event's budget, and warns once a process.
+    n_rows : int or None
+        The number of rows where it is public, or a public guess of it: a delta above one over it warns.
 
     Warns
     -----
     NoLedgerWarning
         If there is no ledger, so that nothing remembers the spending.
+    LargeDeltaWarning
+        If the budget's delta is above one over `n_rows`.
 
     Raises
     ------
@@ -162,6 +168,7 @@ def release(plan: Plan[Any, Any, V], data: Any, ledger: Ledger | None = None) ->
     if not isinstance(payer, Ledger):
         raise InvalidType(f"`ledger` must be a Ledger or None; found {type(ledger).__name__}.")
     payer.quote(event)
+    warn_of_large_delta(event.budget, n_rows)
     private_statistic = plan.measure(data)
     coins = payer.charge(event)
     return Release(plan.draw(private_statistic, coins), event, payer.label)
@@ -182,6 +189,20 @@ def _say_that_nothing_remembers() -> None:
     )
     # Only now: where a filter makes an error of it, every release is refused.
     _told = True
+
+
+def warn_of_large_delta(budget: Budget, n_rows: int | None) -> None:
+    """Warn where a delta is above one over the public number of rows: it then allows to release a whole record.
+
+    A function of public facts alone, said before anything is charged.
+    """
+    if n_rows is None or not isinstance(budget, Approx) or not budget.delta * n_rows > 1:
+        return
+    warn(
+        f"`delta` is above 1 / {n_rows}, one over the number of rows: a release that gives away the record of a "
+        "person picked at random would keep it. Choose a smaller delta, such as a hundredth of that.",
+        LargeDeltaWarning,
+    )
 
 
 def _ledger_of_its_own(event: Event) -> Ledger:

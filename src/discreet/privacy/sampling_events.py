@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.bounded_range import largest_reach, price_together
-from discreet.privacy.budgets import Approx, Budget
+from discreet.privacy.budgets import Approx, Budget, Currency
 from discreet.privacy.enclosures import round_up
 from discreet.privacy.envelopes import CommonEnvelope
 from discreet.privacy.events import Event
@@ -112,6 +112,7 @@ def cool_down_epsilon(h: Fraction, s: Fraction) -> Fraction:
     return max(log_up(1 / (1 - h)), log_up((1 - h) / (1 - h / s)))
 
 
+@lru_cache(maxsize=256)
 def squeeze_epsilon(change: Fraction, ratio: Fraction, slack: Fraction) -> Fraction:
     """Return what output and time of a squeeze cost together, rounded up.
 
@@ -227,6 +228,11 @@ class SamplingEvent(Event):
     @property
     def change(self) -> Fraction:
         """By how much the log of an acceptance changes between neighbours, under a common envelope."""
+        return self.change_in(type(self.budget))
+
+    def change_in(self, currency: Currency) -> Fraction:
+        """Return half of what counts in `currency` as the range of a draw's log-ratio, in nats."""
+        del currency
         return self.scale * self.sensitivity + 2 * self.error
 
     @property
@@ -240,6 +246,16 @@ class SamplingEvent(Event):
         All of it `n_draws` times.
         """
         return _price(self)
+
+    def price_in(self, currency: Currency) -> Budget | None:
+        """Return the price in a currency: bounded range beside pure time has one in each. See `Event.price_in`."""
+        n, change = self.n_draws, self.change_in(currency)
+        if self.policy == "squeeze":
+            return price_together(currency, n, _ZERO, squeeze_epsilon(change, self.parameter, self.slack))
+        if self.policy not in {"cool-down", "constant"}:
+            return None
+        other, delta = beside(self.runtime, self.acceptance, self.envelope)
+        return price_together(currency, n, 2 * change, other) if delta == 0 else None
 
     @property
     def plain_delta(self) -> Fraction:
@@ -284,15 +300,13 @@ def _beside(runtime: Runtime, acceptance: Fraction, envelope: str) -> tuple[Frac
 
 @lru_cache(maxsize=256)
 def _price(event: SamplingEvent) -> Budget:
-    n, reach = event.n_draws, 2 * event.change
-    if event.policy == "squeeze":
-        return price_together(event.budget, n, _ZERO, squeeze_epsilon(event.change, event.parameter, event.slack))
+    own = event.price_in(type(event.budget))
+    if own is not None:
+        return own
     if event.policy == "plain":
         return _plain_price(event)
     other, delta = beside(event.runtime, event.acceptance, event.envelope)
-    if delta == 0 and event.policy in {"cool-down", "constant"}:
-        return price_together(event.budget, n, reach, other)
-    return _approx(event, reach + other, delta)
+    return _approx(event, 2 * event.change + other, delta)
 
 
 def _approx(event: SamplingEvent, epsilon: Fraction, delta: Fraction) -> Budget:
@@ -380,4 +394,8 @@ class ChoiceEvent(Event):
     @property
     def price(self) -> Budget:
         """In the budget's currency: Pure and Approx n r, Zcdp n r**2 / 8, Gdp mu**2 = n (pi/2) (r/2)**2."""
-        return price_together(self.budget, self.n_draws, 2 * self.scale * self.sensitivity, _ZERO)
+        return self.price_in(type(self.budget))
+
+    def price_in(self, currency: Currency) -> Budget:
+        """Return the price in a currency, by its bounded range. See `Event.price_in`."""
+        return price_together(currency, self.n_draws, 2 * self.scale * self.sensitivity, _ZERO)

@@ -100,7 +100,7 @@ def fit_by(method: str, declared: Declared, asked: Asked, ledger: Ledger | None)
     rows = declared.rows
     assert isinstance(rows, BoundedRows)  # noqa: S101  (by the choice's check)
     if method == "moments":
-        return _moments(rows, asked, ledger)
+        return _moments(rows, declared, asked, ledger)
     return _descent(rows, declared, asked, ledger)
 
 
@@ -116,7 +116,9 @@ def _descent(rows: BoundedRows, declared: Declared, asked: Asked, ledger: Ledger
         overrides={name: asked.given.get(name) for name in OVERRIDES},
         weights=declared.weights,
     )
-    released: Release[tuple[PreconditionedFit, ...]] = release(plan, rows.private_source, ledger)
+    released: Release[tuple[PreconditionedFit, ...]] = release(
+        plan, rows.private_source, ledger, n_rows=declared.n_rows
+    )
     fits, settings = released.value, plan.one.settings
     return Fitted(
         coefs=np.array([fit.coef for fit in fits]),
@@ -133,7 +135,7 @@ def _descent(rows: BoundedRows, declared: Declared, asked: Asked, ledger: Ledger
     )
 
 
-def _moments(rows: BoundedRows, asked: Asked, ledger: Ledger | None) -> Fitted:
+def _moments(rows: BoundedRows, declared: Declared, asked: Asked, ledger: Ledger | None) -> Fitted:
     bounds = rows.layout.codings[-1]
     objective: Any = LogisticObjective()
     if asked.loss == "squared":
@@ -147,7 +149,7 @@ def _moments(rows: BoundedRows, asked: Asked, ledger: Ledger | None) -> Fitted:
         size_is_public=asked.adjacency.size_is_public and not rows.may_drop,
         statistic=gram_of(rows.layout),
     )
-    moments = Moments(rows.layout, release(plan, rows.private_rows, ledger))
+    moments = Moments(rows.layout, release(plan, rows.private_rows, ledger, n_rows=declared.n_rows))
     found = objective.solve(moments)
     return Fitted(
         coefs=found.coef[None, :],
@@ -185,7 +187,7 @@ def _coded(method: str, declared: Declared, asked: Asked, ledger: Ledger | None)
     }
     dense = isinstance(rows, BoundedRows) or not rows.sparse
     plan = plan_coded(method, loss, facts, declared=promise, given=given | {"entry_bound": entry}, dense=dense)
-    released = release(plan, data, ledger)
+    released = release(plan, data, ledger, n_rows=declared.n_rows)
     grid = plan.one.grid
     values = released.value if isinstance(released.value, tuple) else (released.value,)
     thetas = np.array([value.theta for value in values])

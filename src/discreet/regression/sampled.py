@@ -101,7 +101,7 @@ def draw_coefficients(
     target = GradientTarget(loss=kind, reader=reader, ridge=default_ridge(kind, reader, n_rows))
     public = n_rows if adjacency.size_is_public else None
     plan = plan_k_norm(target, budget=budget, adjacency=adjacency, runtime=CoolDown(), n_rows=public)
-    released: Release[Any] = release(plan, SampledRows(rows, n_rows), ledger)
+    released: Release[Any] = release(plan, SampledRows(rows, n_rows), ledger, n_rows=n_rows)
     point = released.value.point
     found = reader.predictor(point)
     coef, intercept = found.coef, found.intercept

@@ -134,7 +134,7 @@ class KNormEstimator:
         ridge = default_ridge(loss, staged.reader, n_rows or 1) if self.ridge is None else self.ridge
         target = GradientTarget(loss=loss, reader=staged.reader, ridge=ridge)
         plan = plan_k_norm(target, budget=self.budget, adjacency=adjacency, runtime=runtime, n_rows=n_rows)
-        released = release(plan, staged.data, ledger)
+        released = release(plan, staged.data, ledger, n_rows=n_rows if adjacency.size_is_public else None)
         self.release_ = with_labels_read(released) if labels_read else released
         self.n_features_in_ = staged.estimator.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

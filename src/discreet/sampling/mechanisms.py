@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
-from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.privacy.budgets import Budget, check_budget
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.outward import exp_down, exp_up
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from discreet.lattice.coins import Coins
+    from discreet.privacy.adjacency import Adjacency
 
 # A block, or an expected number of proposals, beyond this is refused: no fixed work would end in reasonable time.
 MOST_PROPOSALS = 10**6
@@ -182,17 +182,18 @@ def sample(
     plan: SamplingPlan | ChoicePlan
     if not isinstance(target, (Target, ExactTarget)):
         raise InvalidType(f"`target` must be a Target; found {type(target).__name__}.")
+    n_rows = None
     if relation.size_is_public:
-        refuse_no_rows(target.count(data))
+        n_rows = target.count(data)
+        refuse_no_rows(n_rows)
     if isinstance(target, ExactTarget):
         if runtime is not None:
             check_policy(runtime)
         plan = plan_choice(target, budget=budget, adjacency=relation, n_draws=draws)
     else:
-        n_rows = target.count(data) if isinstance(relation, Replace) else None
         policy = CoolDown() if runtime is None else check_policy(runtime)
         plan = target.plan(budget=budget, adjacency=relation, runtime=policy, n_draws=draws, n_rows=n_rows)
-    released = release(plan, data, ledger)
+    released = release(plan, data, ledger, n_rows=n_rows)
     return replace(released, notes=(*released.notes, *plan.notes))
 
 
@@ -344,8 +345,8 @@ class _Frame:
         if expected <= MOST_PROPOSALS:
             return runtime
         raise IncompatiblePlan(
-            f"{self.target.name}: the expected work is {expected:.3g} proposals a draw, as at most one in "
-            f"{float(1 / acceptance):.3g} is known to be accepted; at most {MOST_PROPOSALS} are made. Lower the "
+            f"{self.target.name}: the expected work is {_size(expected)} proposals a draw, as at most one in "
+            f"{_size(1 / acceptance)} is known to be accepted; at most {MOST_PROPOSALS} are made. Lower the "
             "budget, or choose another method."
         )
 
@@ -381,3 +382,8 @@ class _Frame:
 
 def _envelope(scaled: ScaledTarget) -> str:
     return "common" if scaled.common_envelope else "data-dependent"
+
+
+def _size(number: Fraction | int) -> str:
+    """Return about how large a number is."""
+    return f"{float(number):.3g}" if number < 10**300 else "more than 1e300"

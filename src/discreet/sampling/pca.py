@@ -292,7 +292,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         n_rows = target.count(rows.private_matrix) if adjacency.size_is_public else None
         budget = check_budget(self.budget)
         plan = plan_components(target, budget=budget, adjacency=adjacency, runtime=runtime, n_rows=n_rows)
-        released = with_notes(release(plan, rows.private_matrix, ledger), rows.notes)
+        public = rows.private_matrix.shape[0] if adjacency.size_is_public else None
+        released = with_notes(release(plan, rows.private_matrix, ledger, n_rows=public), rows.notes)
         self.take_release(grid, released, rows.given_names)
 
     def _box(self) -> Box:

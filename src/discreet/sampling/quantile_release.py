@@ -207,7 +207,9 @@ def quantile(
         raise AdjacencyMismatch(f"The schema says {declared!r}, and {relation!r} is promised. Make them agree.")
     name = "values" if column is None else f"column {column!r}"
     plan = plan_quantiles(q, bounds=bounds, step=step, budget=budget, adjacency=relation, statistic=name)
-    return with_notes(release(plan, source, ledger), source.notes if isinstance(source, NumericTable) else ())
+    public = len(source) if isinstance(source, np.ndarray) and relation.size_is_public else None
+    notes = source.notes if isinstance(source, NumericTable) else ()
+    return with_notes(release(plan, source, ledger, n_rows=public), notes)
 
 
 def _table(source: Any, schema: Schema, column: str | None) -> NumericTable:

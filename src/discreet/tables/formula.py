@@ -24,7 +24,7 @@ ALLOWED = "columns, `odd name`, C(column), I(column**k) for k = 2, 3, 4, ':', '*
 _NAME = r"(?:`(?P<quoted>[^`]*)`|(?P<bare>[^\W\d][\w.]*))"
 _QUOTED = re.compile(r"`[^`]*`")
 _CATEGORICAL = re.compile(rf"C\(\s*{_NAME}\s*\)")
-_POWER = re.compile(rf"I\(\s*{_NAME}\s*\*\*\s*(?P<power>\d+)\s*\)")
+_POWER = re.compile(rf"I\(\s*{_NAME}\s*\*\*\s*(?P<power>[0-9]+)\s*\)")
 
 
 @dataclass(frozen=True, slots=True, order=True)
