@@ -238,6 +238,12 @@ def _ledgers(folder: Path, files: dict[str, str]) -> None:
                 with suppress(dp.NoSoundConversion):  # of another currency
                     ledger.charge(event)
     tenths(folder / "tenths-replace.ledger")
+    even_search(folder / "search-replace.ledger")
+
+
+def even_search(path: Path) -> None:
+    """Write a ledger of one search that ran every candidate equally often."""
+    Ledger.open(path, dp.Approx(epsilon=10, delta="1e-5"), dp.Replace(), "sum").charge(_search())
 
 
 def tenths(path: Path) -> None:
