@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.audit.cases import Entry, Setup, of_fit, of_plan, payer
-from discreet.audit.neighbours import Table, opposed_rows, sign_flip, zero_against_full, zeros
+from discreet.audit.neighbours import BEYOND, Table, opposed_rows, sign_flip, zero_against_full, zeros
 from discreet.functional.gram import plan_gram
 from discreet.functional.logistic import FunctionalLogisticRegression
 from discreet.functional.models import FunctionalLinearRegression
@@ -29,13 +29,13 @@ _UNIT = Interval(-1, 1)
 
 
 def _rows(adjacency: Adjacency, how: str, n_rows: int, n_columns: int = 1) -> tuple[Table, Table]:
-    """Return tables in the box [-1, 1] that differ in a row at a corner of it."""
-    rest, corner = zeros(n_rows, n_columns), np.ones(n_columns)
+    """Return tables that differ in a row beyond a corner of the box [-1, 1], where it is clipped to."""
+    rest, corner = zeros(n_rows, n_columns), BEYOND * np.ones(n_columns)
     if how == "zero":
-        return zero_against_full(adjacency, rest, corner, 1.0)
+        return zero_against_full(adjacency, rest, corner, BEYOND)
     if how == "flip":
-        return sign_flip(adjacency, rest, corner, (-1.0, 1.0))
-    return opposed_rows(adjacency, rest, corner, 1.0)
+        return sign_flip(adjacency, rest, corner, (-BEYOND, BEYOND))
+    return opposed_rows(adjacency, rest, corner, BEYOND)
 
 
 def _gram(

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.audit.bounds import DEFAULT_CONFIDENCE, error_of
-from discreet.audit.distinguish import FEWEST_RUNS
+from discreet.audit.runs import FEWEST_RUNS
 from discreet.errors import InvalidArgument
 from discreet.lattice.coins import Coins
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.audit.distinguish import Mechanism
+    from discreet.audit.runs import Mechanism
 
     CountedMechanism = Callable[[Any, Coins, int], tuple[Any, Any]]
     Law = Callable[[int], float]
