@@ -257,9 +257,9 @@ DESCENT = (
     Entry(
         name="descent, intercept, add-remove",
         make=partial(_descent, selection="all", n_steps=1, adjacency=_ADD_REMOVE, **_INTERCEPT),
-        budget=Zcdp(rho=4),
+        budget=Zcdp(rho=1),
         n_runs=3000,
-        tells="1.8",
+        tells=2,
     ),
     Entry(
         name="descent, sparse rows",

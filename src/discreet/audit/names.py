@@ -47,6 +47,11 @@ def in_a_plot(name: str) -> str:
     return shown if len(shown) <= _LONGEST_TITLE else shown[: _LONGEST_TITLE - 3] + "..."
 
 
+def in_a_file(name: str) -> str:
+    """Return a name as a file of UTF-8 holds it: halves of surrogate pairs are written as Python writes them."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def on_a_page(name: str) -> str:
     """Return a name as Markdown and HTML show it in a cell of a table, without markup of its own.
 

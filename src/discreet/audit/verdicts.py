@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.audit.bounds import epsilon_below, mu_below
-from discreet.audit.names import on_a_line
+from discreet.audit.names import in_a_file, on_a_line
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, to_json
 
 if TYPE_CHECKING:
@@ -180,14 +180,14 @@ class Verdict:
             return f"would convict from {float(self.convicts_from):g} times{model}"
         if self.violated:
             return "convicted"
-        needed = "no number of runs" if self.n_needed is None else f"at least {self.n_needed} runs"
-        return f"would not convict {MOST_FACTOR} times what is claimed; {needed} would convict twice of it"
+        needed = "no number of runs will do" if self.n_needed is None else f"at least {self.n_needed} runs needed"
+        return f"would not convict even {MOST_FACTOR} times what is claimed; {needed}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON: exact numbers as texts, limits as numbers."""
         claim = to_json(self.claim) if isinstance(self.claim, (Pure, Approx, Zcdp, Gdp)) else repr(self.claim)
         return {
-            "name": self.name,
+            "name": in_a_file(self.name),
             "answer": self.answer,
             "claim": claim,
             "epsilon": self.epsilon(),
