@@ -37,4 +37,7 @@ class Bug:
 
 
 _STORED = tomllib.loads((Path(__file__).parent / "planted.toml").read_text(encoding="utf-8"))
-BUGS = tuple(Bug(**(entry | {"tests": tuple(entry["tests"]), "audits": tuple(entry.get("audits", ()))})) for entry in _STORED["bug"])
+BUGS = tuple(
+    Bug(**(entry | {"tests": tuple(entry["tests"]), "audits": tuple(entry.get("audits", ()))}))
+    for entry in _STORED["bug"]
+)

@@ -62,5 +62,5 @@ def on_a_page(name: str) -> str:
     """
     import html
 
-    shown = html.escape(on_a_line(name))
+    shown = html.escape(on_a_line(name), quote=False)
     return re.sub(r"[|*_`\\\[\]~$]", lambda sign: f"&#{ord(sign[0])};", shown)

@@ -206,7 +206,9 @@ def _estimator(budget: Any, *, kind: Any, limits: tuple[float, float] = (-8.0, 8
     target = {} if "classes" in options else {"y_bounds": Interval(*limits)}
     # Both labels are there without the record.
     rest = Table(np.zeros((2, 1)), np.array(limits))
-    return Setup(of_fit(kind(**declared, **target), _read), *sign_flip(_REPLACE, rest, BEYOND * np.ones(1), limits), budget)
+    return Setup(
+        of_fit(kind(**declared, **target), _read), *sign_flip(_REPLACE, rest, BEYOND * np.ones(1), limits), budget
+    )
 
 
 def _quantile_regression(budget: Any) -> Setup:
