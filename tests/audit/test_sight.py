@@ -24,7 +24,7 @@ def rows_of(name):
     return case.first, case.second
 
 
-@pytest.mark.parametrize("name", SEEING)
+@pytest.mark.parametrize("name", [*SEEING, "sample, candidates"])
 def test_an_audit_that_sees_convicts_nobody(name):
     """With all of its runs; its power is left to other tests."""
     case = replace(registry()[name].case(), worse=None)
