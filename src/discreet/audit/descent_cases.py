@@ -153,7 +153,7 @@ DESCENT = (
         make=partial(_descent, selection="all", n_steps=1, **_INTERCEPT),
         budget=Gdp(mu=3),
         n_runs=3000,
-        tells="1.6",
+        tells="1.5",
     ),
     Entry(
         name="descent, intercept, add-remove",
@@ -230,7 +230,7 @@ DESCENT = (
         make=partial(_frank_wolfe, noise="paper"),
         budget=Approx(epsilon=1, delta="1/20"),
         n_runs=4000,
-        tells=6,
+        tells=8,
     ),
     Entry(name="objective perturbation, pure", make=_perturbation, budget=Pure(epsilon=2), n_runs=2000),
     Entry(
@@ -238,14 +238,14 @@ DESCENT = (
         make=partial(_perturbation, adjacency=_ADD_REMOVE),
         budget=Approx(epsilon=2, delta="1/20"),
         n_runs=2000,
-        tells=5,
+        tells=8,
     ),
     Entry(
         name="objective perturbation, paper's noise",
         make=partial(_perturbation, noise="paper"),
         budget=Approx(epsilon=2, delta="1/20"),
         n_runs=2000,
-        tells=6,
+        tells=10,
     ),
     Entry(
         name="output perturbation, pure",

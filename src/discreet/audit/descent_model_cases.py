@@ -90,7 +90,7 @@ DESCENT_MODELS = (
         budget=Gdp(mu=1),
         covers=("SparseLogisticRegression",),
         n_runs=1200,
-        tells=5,
+        tells="2.5",
     ),
     Entry(
         name="SparseLinearRegression, intercept, sparse rows, add-remove",

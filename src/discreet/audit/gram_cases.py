@@ -116,14 +116,14 @@ GRAM = (
         make=partial(_gram, mechanism="wishart"),
         budget=Pure(epsilon=2),
         n_runs=6000,
-        tells=3,
+        tells="2.5",
     ),
     Entry(
         name="Gram, Wishart, add-remove",
         make=partial(_gram, mechanism="wishart", adjacency=AddRemove(), how="zero", intercept=True),
         budget=Pure(epsilon=2),
         n_runs=6000,
-        tells=3,
+        tells=2,
     ),
     Entry(
         name="Gram, Laplace, replace",
@@ -142,13 +142,14 @@ GRAM = (
         make=partial(_gram, mechanism="l_inf", how="zero"),
         budget=Pure(epsilon=2),
         n_runs=6000,
-        tells=3,
+        tells="1.8",
     ),
     Entry(
         name="Gram, l-infinity, add-remove",
         make=partial(_gram, mechanism="l_inf", adjacency=AddRemove()),
         budget=Pure(epsilon=2),
         n_runs=4000,
+        tells="1.8",
     ),
     Entry(
         name="Gram, Gaussian, replace",
@@ -161,6 +162,7 @@ GRAM = (
         make=partial(_gram, mechanism="gaussian", adjacency=AddRemove(), intercept=True),
         budget=Approx(epsilon=1, delta="1/10"),
         n_runs=6000,
+        tells=3,
     ),
     Entry(
         name="Gram, paper",
@@ -192,7 +194,7 @@ GRAM = (
         budget=Pure(epsilon=2),
         covers=("FunctionalLinearRegression",),
         n_runs=2000,
-        tells=4,
+        tells="3.5",
     ),
     Entry(
         name="FunctionalLogisticRegression",
@@ -200,6 +202,6 @@ GRAM = (
         budget=Gdp(mu=1),
         covers=("FunctionalLogisticRegression",),
         n_runs=1200,
-        tells=3,
+        tells="2.5",
     ),
 )
