@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.audit.cases import overspent
 from discreet.audit.distinguish import audit
 from discreet.audit.mechanisms import registry
+from discreet.audit.names import on_a_page
 from discreet.audit.verdicts import claim_text
 from discreet.lattice.coins import Coins
 from discreet.lattice.noise.gaussian import rounded_gaussian
@@ -46,17 +46,19 @@ def tightness() -> None:
 
 
 def table() -> None:
-    print("| mechanism | claim | runs | answer | epsilon at least (delta) | mu at least | convicts at |")
+    print("| mechanism | claim | runs | answer | epsilon at least (delta) | mu at least | would convict from |")
     print("|---|---|---|---|---|---|---|")
     for entry in registry().values():
-        verdict = entry.case().run(coins=Coins.from_seed(4))
-        wrong = entry.case(overspent(entry.budget, entry.tells)).run(coins=Coins.from_seed(2))
-        told = f"{entry.tells} times" if wrong.violated else "not"
-        print(
-            f"| {entry.name} | {claim_text(verdict.claim)} | {verdict.n_runs} | {verdict.answer} | "
-            f"{verdict.epsilon():.2f} ({float(verdict.delta):.2g}) | {verdict.mu():.2f} | {told} |",
-            flush=True,
-        )
+        print(row(entry), flush=True)
+
+
+def row(entry) -> str:
+    verdict = entry.case().run(coins=Coins.from_seed(4))
+    told = "-" if verdict.convicts_from is None else f"{float(verdict.convicts_from):g} times"
+    return (
+        f"| {on_a_page(entry.name)} | {claim_text(verdict.claim)} | {verdict.n_runs} | {verdict.answer} | "
+        f"{verdict.epsilon():.2f} ({float(verdict.delta):.2g}) | {verdict.mu():.2f} | {told} |"
+    )
 
 
 if __name__ == "__main__":

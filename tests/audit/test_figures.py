@@ -25,7 +25,8 @@ def test_each_verdict_has_a_square_with_claim_and_sight():
     figure = verdict_figure(verdicts)
     assert len(figure.axes) == 8
     first = figure.axes[0]
-    assert first.get_title() == "wrong: violated"
+    assert first.get_title() == "wrong: violated\nconvicted"
+    assert "would convict from" in figure.axes[1].get_title()
     labels = [line.get_label() for line in first.lines]
     assert labels == ["claimed: Gdp(mu=1)", "seen", "their upper limits, together", "most telling event's limits"]
     assert first.lines[-1].get_marker() == "x"

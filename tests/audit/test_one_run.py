@@ -134,8 +134,8 @@ def test_the_number_of_guesses_is_planned_from_the_claim_alone():
     assert verdict.violated
     assert verdict.n_guesses < 4000
     few = audit_one_run(run, 16, dp.Pure(epsilon=1), coins=Coins.from_seed(0))
-    assert few.answer == "not enough runs"
-    assert audit_one_run(run, 16, dp.Pure(epsilon=700), coins=Coins.from_seed(0)).answer == "not enough runs"
+    assert few.answer == "no evidence"
+    assert audit_one_run(run, 16, dp.Pure(epsilon=700), coins=Coins.from_seed(0)).answer == "no evidence"
 
 
 def model(budget, adjacency, n=4000, **changes):

@@ -1,5 +1,6 @@
 """`discreet audit`: verdicts, exit codes, JSON and a plot."""
 
+import io
 import json
 
 import pytest
@@ -26,6 +27,11 @@ def nothing():
     return 3
 
 number = 4
+
+HOSTILE = "[red]\\x1b[31m</text><b>$\\\\frac{ ../x\\n\\ud800 \\U0001f4a5"
+
+def hostile():
+    return AuditCase(name=HOSTILE, mechanism=noise(1.0), first=[0, 1], second=[0, 0], claim=Pure(epsilon=1))
 """
 
 
@@ -44,6 +50,7 @@ def test_a_mechanism_of_ours_is_audited_by_name(discreet):
     code, out, err = discreet("audit", "rounded Laplace", "--runs", "1000", "--seed", "1")
     assert (code, err) == (0, "")
     assert out.splitlines()[0].startswith("rounded Laplace: consistent; claims Pure(epsilon=1)")
+    assert "; would convict from " in out.splitlines()[0]
     assert out.splitlines()[-1] == "1 audited, 0 violated."
 
 
@@ -82,7 +89,7 @@ def test_few_runs_are_called_so_and_are_no_violation(discreet):
     """Exit code 0, and the number that would do."""
     code, out, _ = discreet("audit", "rounded Gaussian, coarse", "--runs", "100", "--confidence", "0.999")
     assert code == 0
-    assert "not enough runs" in out
+    assert "no evidence" in out
     assert "needed" in out
 
 
@@ -125,3 +132,24 @@ def test_progress_is_told_on_a_terminal(own, discreet, monkeypatch):
     code, out, _ = discreet("audit", "own_mechanisms:case", "--runs", "100")
     assert code == 0
     assert out.endswith("1 audited, 0 violated.\n")
+
+
+def test_a_hostile_name_is_printed_written_and_drawn_as_text(own, discreet):
+    """One line without commands, strict JSON, and a drawing in which it is no element."""
+    places = ["--output", "v.json", "--plot", "curve.svg"]
+    code, out, err = discreet("audit", "own_mechanisms:hostile", "--runs", "100", *places)
+    assert (code, err) == (0, "")
+    line, count = out.splitlines()
+    assert line.startswith(r"[red]\x1b[31m</text><b>$\frac{ ../x\n\ud800 ")
+    assert count == "1 audited, 0 violated."
+    (verdict,) = json.loads((own / "v.json").read_text(encoding="utf-8"))["verdicts"]
+    assert verdict["name"].startswith("[red]\x1b[31m</text><b>$")
+    assert "<b>" not in (own / "curve.svg").read_text(encoding="utf-8")
+
+
+def test_a_terminal_without_a_sign_is_told_its_number(own, discreet, monkeypatch):
+    """An old encoding is no reason to fail."""
+    from discreet.cli import audit
+
+    monkeypatch.setattr(audit.sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert audit._encodable("\U0001f4a5 and \xe9") == r"\U0001f4a5 and \xe9"

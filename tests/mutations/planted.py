@@ -21,6 +21,8 @@ class Bug:
         A text, which must stand in the file exactly once, and what takes its place.
     tests : tuple of str
         Tests, below the folder of tests, of which at least one must fail.
+    audits : tuple of str
+        Names of audits of ours, of which at least one must convict; none where no audit looks there.
     nightly : bool
         Whether it is planted in nightly runs alone.
     """
@@ -30,8 +32,12 @@ class Bug:
     before: str
     after: str
     tests: tuple[str, ...]
+    audits: tuple[str, ...] = ()
     nightly: bool = False
 
 
 _STORED = tomllib.loads((Path(__file__).parent / "planted.toml").read_text(encoding="utf-8"))
-BUGS = tuple(Bug(**(entry | {"tests": tuple(entry["tests"])})) for entry in _STORED["bug"])
+BUGS = tuple(
+    Bug(**(entry | {"tests": tuple(entry["tests"]), "audits": tuple(entry.get("audits", ()))}))
+    for entry in _STORED["bug"]
+)

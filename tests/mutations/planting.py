@@ -15,6 +15,8 @@ import discreet
 if TYPE_CHECKING:
     from mutations.planted import Bug
 
+# The exit code of `discreet audit` where a claim is false.
+VIOLATED = 4
 TESTS = Path(__file__).parent.parent
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (?:\S*?tests/)?(\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 
@@ -35,12 +37,33 @@ def plant(bug: Bug, folder: Path) -> Path:
     return copy.parent
 
 
+def _environment(path: Path) -> dict[str, str]:
+    """Return what a subprocess needs to see the package at `path`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
+    kept.pop("DISCREET_INSTALLED", None)
+    return kept | {"PYTHONPATH": str(path)}
+
+
+def run_audits(audits: tuple[str, ...], path: Path, *, timeout: float) -> str | None:
+    """Audit the package at `path` by the command, one mechanism after the other; return the first that is convicted."""
+    for name in audits:
+        done = subprocess.run(
+            [sys.executable, "-m", "discreet", "audit", name, "--seed", "4"],
+            cwd=path,
+            env=_environment(path),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        if done.returncode == VIOLATED and f"{name}: violated" in done.stdout:
+            return name
+    return None
+
+
 def run_tests(tests: tuple[str, ...], path: Path, *, timeout: float) -> tuple[int, str | None]:
     """Run tests against the package at `path`, up to the first failure; return the code and what failed."""
     places = [str(TESTS / test) for test in tests if (TESTS / test.split("::")[0]).exists()]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
-    environment |= {"PYTHONPATH": str(path)}
-    environment.pop("DISCREET_INSTALLED", None)
     command = [
         sys.executable,
         "-m",
@@ -57,7 +80,7 @@ def run_tests(tests: tuple[str, ...], path: Path, *, timeout: float) -> tuple[in
     done = subprocess.run(
         [*command, "-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(TESTS.parent), *places],
         cwd=path,
-        env=environment,
+        env=_environment(path),
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from discreet.audit.mechanisms import FAMILIES, registry
 from mutations.planted import BUGS, Bug
-from mutations.planting import TESTS, plant, run_tests
+from mutations.planting import TESTS, plant, run_audits, run_tests
 
 PAGE = TESTS.parent / "docs" / "planted-bugs.md"
 TIMEOUT = 600.0
@@ -25,6 +27,37 @@ def test_a_planted_bug_is_found(bug, tmp_path):
     assert found is not None
 
 
+# Half a minute each: by night.
+@pytest.mark.nightly
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name) for bug in BUGS if bug.audits])
+def test_a_planted_bug_is_convicted_by_an_audit(bug, tmp_path):
+    """One of the named audits of the command says violated, of the copy that has the bug."""
+    assert run_audits(bug.audits, plant(bug, tmp_path), timeout=TIMEOUT) is not None, f"no audit convicts: {bug.name}"
+
+
+def test_an_audit_of_a_copy_without_a_bug_convicts_nobody(tmp_path):
+    """The runner itself plants nothing, and reads the command's answer."""
+    assert run_audits(("rounded Laplace",), plant(NOTHING, tmp_path), timeout=TIMEOUT) is None
+
+
+def test_an_audit_convicts_a_planted_bug(tmp_path):
+    """Of many, the cheapest; all of them by night."""
+    (bug,) = (bug for bug in BUGS if bug.name == "noise scale halved")
+    assert run_audits(bug.audits, plant(bug, tmp_path), timeout=TIMEOUT) == "rounded Laplace"
+
+
+def test_audits_find_three_bugs_of_each_room():
+    """Noise, the functional mechanism, descent, and exact draws; names are those of the registry."""
+    audits = {name: bug.name for bug in BUGS for name in bug.audits}
+    assert set(audits) <= set(registry())
+    rooms = {"noise_cases": 0, "gram_cases": 0, "descent_cases": 0, "sampling_cases": 0}
+    for bug in BUGS:
+        for room in rooms:
+            family = {entry.name for entry in vars(import_module(f"discreet.audit.{room}"))[FAMILIES[room]]}
+            rooms[room] += bool(family & set(bug.audits))
+    assert min(rooms.values()) >= 3, rooms
+
+
 def test_a_copy_without_a_bug_passes(tmp_path):
     """The runner itself breaks nothing: tests pass against an unchanged copy."""
     path = plant(NOTHING, tmp_path)
@@ -38,9 +71,12 @@ def test_a_bug_that_cannot_be_planted_is_an_error(tmp_path):
 
 
 def test_the_table_of_planted_bugs_is_complete():
-    """Every bug has a line, and who found it is one of its tests."""
-    rows = dict(re.findall(r"^\| (.+?) \| `.+?` \| `(.+?)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    """Every bug has a line; who found it is one of its tests, and what convicts it one of its audits."""
+    lines = re.findall(r"^\| (.+?) \| `.+?` \| `(.+?)` \| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = {name: found for name, *found in lines}
     assert set(rows) == {bug.name for bug in BUGS}
     for bug in BUGS:
-        assert rows[bug.name].startswith(tuple(test.split("::")[0] for test in bug.tests))
-        assert (Path(TESTS) / rows[bug.name].split("::")[0]).is_file()
+        found, convicted_by = rows[bug.name]
+        assert found.startswith(tuple(test.split("::")[0] for test in bug.tests))
+        assert (Path(TESTS) / found.split("::")[0]).is_file()
+        assert convicted_by in (bug.audits or ("-",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from discreet.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
-    from discreet.audit.distinguish import Mechanism
+    from discreet.audit.power import Worse
+    from discreet.audit.runs import Mechanism
     from discreet.audit.verdicts import Claim, Verdict
     from discreet.lattice.coins import Coins
     from discreet.privacy.adjacency import Adjacency
@@ -32,7 +35,7 @@ class AuditCase:
     Parameters
     ----------
     name : str
-        Of the mechanism, for the verdict.
+        Of the mechanism, for the verdict; any text.
     mechanism : callable
         As `audit` takes it.
     first, second : object
@@ -41,6 +44,8 @@ class AuditCase:
         What is claimed of them.
     n_runs : int or None
         How many runs of each; None for what the power asks for.
+    worse : callable or None
+        `worse(times)` returns the mechanism with noise so many times smaller, for the power; see `audit`.
 
     Examples
     --------
@@ -49,7 +54,7 @@ class AuditCase:
     >>> case = AuditCase(name="constant", mechanism=lambda data, coins, n_runs: np.zeros(n_runs), first=0, second=1,
     ...                  claim=Gdp(mu=1))
     >>> case.run(coins=Coins.from_seed(0)).answer
-    'consistent'
+    'no evidence'
     """
 
     name: str
@@ -58,6 +63,7 @@ class AuditCase:
     second: Any
     claim: Claim
     n_runs: int | None = None
+    worse: Worse | None = None
 
     def run(
         self, *, n_runs: int | None = None, coins: Coins | None = None, confidence: Any = DEFAULT_CONFIDENCE
@@ -72,6 +78,7 @@ class AuditCase:
             coins=coins,
             confidence=confidence,
             name=self.name,
+            worse=self.worse,
         )
 
 
@@ -111,9 +118,8 @@ class Entry:
         Public names of the package whose draws it makes.
     n_runs : int or None
         Runs of each data set where one takes long; None for what the power asks for.
-    tells : int
-        The power of this audit: it convicts a mechanism that spends so many times what it claims (see `overspent`).
-        It is 2, noise of half the scale, where the neighbours show all of what is paid for, and more elsewhere.
+    tells : number or text
+        The power that this audit must have: its verdicts state at most so many times (see `overspent`).
     """
 
     name: str
@@ -121,7 +127,7 @@ class Entry:
     budget: Budget
     covers: tuple[str, ...] = ()
     n_runs: int | None = None
-    tells: int = 2
+    tells: int | str = 2
 
     def case(self, spent: Budget | None = None) -> AuditCase:
         """Return the audit of the mechanism.
@@ -140,10 +146,20 @@ class Entry:
             second=used.second,
             claim=honest.price,
             n_runs=self.n_runs,
+            worse=None if spent is not None else partial(self._worse, honest),
         )
 
+    def _worse(self, honest: Setup, times: Fraction) -> Mechanism:
+        """Return the mechanism planned for a larger budget, on the data of the honest one."""
+        used = self.make(overspent(self.budget, times))
 
-def overspent(budget: Budget, times: int) -> Budget:
+        def mechanism(data: Any, coins: Coins, n_runs: int) -> Any:
+            return used.mechanism(used.first if data is honest.first else used.second, coins, n_runs)
+
+        return mechanism
+
+
+def overspent(budget: Budget, times: int | Fraction) -> Budget:
     """Return the budget of noise whose scale is smaller by a factor; delta stays.
 
     Examples

@@ -1,8 +1,4 @@
-"""Audits of noisy descent, its rivals and the private search.
-
-Where residuals are clipped far below the target's limits, a record whose target changes sides moves the gradient by
-all that it can at *every* iterate, so that several steps together show all of what they cost.
-"""
+"""Audits of noisy descent and its rivals, as plans; their estimators have a file of their own."""
 
 from __future__ import annotations
 
@@ -11,54 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.audit.cases import Entry, Setup, of_fit, of_plan
-from discreet.audit.neighbours import Table, full_row, one_record_apart, sign_flip, zeros
+from discreet.audit.cases import Entry, Setup, of_plan
+from discreet.audit.descent_tables import CLIP, LIMITS, N_REST, NORM, contested, flipped, sparse_halves, turned
 from discreet.descent.calibration import plan_descent
 from discreet.descent.frank_wolfe import plan_frank_wolfe
-from discreet.descent.frank_wolfe_models import FrankWolfeLinearRegression, FrankWolfeLogisticRegression
 from discreet.descent.losses import SquaredLoss
-from discreet.descent.models import SparseLinearRegression, SparseLogisticRegression
 from discreet.descent.perturbation import plan_perturbation
-from discreet.descent.perturbed_models import PerturbedLogisticRegression
 from discreet.descent.rows import integer_rows
-from discreet.descent.search import PrivateSearch
 from discreet.descent.two_stage import plan_two_stage
-from discreet.descent.two_stage_models import TwoStageLinearRegression, TwoStageLogisticRegression
-from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
 
-_NORM = 1.0
-# Limits of targets, and where their residuals are clipped.
-_LIMITS, _CLIP = (-8.0, 8.0), 0.5
 _REGULARIZATION = 20.0
-_N_REST = 4
 _REPLACE, _ADD_REMOVE = Replace(), AddRemove()
-
-
-def _tables(adjacency: Adjacency, n_columns: int, entry_bound: float = _NORM) -> tuple[Table, Table]:
-    features = full_row(n_columns, row_norm=_NORM, entry_bound=entry_bound)
-    return sign_flip(adjacency, zeros(_N_REST, n_columns), features, _LIMITS)
-
-
-def _contested(n_columns: int) -> tuple[Table, Table]:
-    """Return tables of two full records that agree, and that contradict each other: no choice is then likelier."""
-    features = full_row(n_columns, row_norm=_NORM, entry_bound=_NORM / np.sqrt(n_columns))
-    agreeing = Table(features[np.newaxis], np.array([_LIMITS[1]]))
-    return sign_flip(_REPLACE, agreeing, features, _LIMITS)
-
-
-def _turned() -> tuple[Table, Table]:
-    """Return tables whose last record is of the one column or of the other."""
-    return one_record_apart(zeros(_N_REST, 2), (np.array([1.0, 0.0]), _LIMITS[1]), (np.array([0.0, 1.0]), _LIMITS[1]))
-
-
-def _labels(tables: tuple[Table, Table]) -> tuple[Table, Table]:
-    first, second = (Table(table.X, (table.y > 0).astype(float)) for table in tables)
-    return first, second
 
 
 def _descent(
@@ -70,18 +34,33 @@ def _descent(
     n_steps: int = 4,
     entry_bound: float | None = None,
     noise: str = "exact",
+    n_selected: int | None = None,
+    intercept: float = 0.0,
+    sparse: bool = False,
 ) -> Setup:
+    if n_selected is None:
+        n_selected = 1 if selection == "peel" else n_columns
+        tables = flipped(adjacency, n_columns, NORM if entry_bound is None else entry_bound)
+    else:
+        tables = turned(adjacency)
     first, second = (
-        integer_rows(table.X, table.y, row_norm=_NORM, entry_bound=entry_bound, target_bounds=_LIMITS)
-        for table in _tables(adjacency, n_columns, _NORM if entry_bound is None else entry_bound)
+        integer_rows(
+            sparse_halves(table) if sparse else table.X,
+            table.y,
+            row_norm=NORM,
+            entry_bound=entry_bound,
+            target_bounds=LIMITS,
+            intercept=intercept,
+        )
+        for table in tables
     )
     plan = plan_descent(
         first.grid,
-        SquaredLoss(clip=_CLIP),
+        SquaredLoss(clip=CLIP),
         budget=budget,
         adjacency=adjacency,
-        target_bounds=_LIMITS,
-        n_selected=1 if selection == "peel" else n_columns,
+        target_bounds=LIMITS,
+        n_selected=n_selected,
         n_steps=n_steps,
         step_size=0.1,
         divisor=1.0,
@@ -94,15 +73,15 @@ def _descent(
 
 
 def _frank_wolfe(budget: Any, *, noise: str = "gumbel") -> Setup:
-    first, second = (integer_rows(table.X, table.y, row_norm=_NORM, target_bounds=_LIMITS) for table in _contested(1))
+    first, second = (integer_rows(table.X, table.y, row_norm=NORM, target_bounds=LIMITS) for table in contested(1))
     plan = plan_frank_wolfe(
         first.grid,
-        SquaredLoss(clip=_CLIP),
+        SquaredLoss(clip=CLIP),
         budget=budget,
         adjacency=_REPLACE,
         radius=1.0,
         n_steps=2,
-        target_bounds=_LIMITS,
+        target_bounds=LIMITS,
         noise=noise,
     )
     return Setup(of_plan(plan, lambda found: found.theta), first, second, plan.event.budget)
@@ -112,16 +91,16 @@ def _perturbation(
     budget: Any, *, method: str = "objective", adjacency: Adjacency = _REPLACE, noise: str = "exact"
 ) -> Setup:
     first, second = (
-        integer_rows(table.X, table.y, row_norm=_NORM, target_bounds=_LIMITS) for table in _tables(adjacency, 1)
+        integer_rows(table.X, table.y, row_norm=NORM, target_bounds=LIMITS) for table in flipped(adjacency, 1)
     )
     # So much regularization that hardly anything is paid for curvature, and few steps are made.
     plan = plan_perturbation(
         first.grid,
-        SquaredLoss(clip=_CLIP),
+        SquaredLoss(clip=CLIP),
         budget=budget,
         adjacency=adjacency,
-        n_rows=_N_REST + 1,
-        target_bounds=_LIMITS,
+        n_rows=N_REST + 1,
+        target_bounds=LIMITS,
         method=method,
         noise=noise,
         regularization=None if noise == "paper" else _REGULARIZATION,
@@ -131,16 +110,16 @@ def _perturbation(
 
 def _two_stage(budget: Any) -> Setup:
     # There is one block, and its vote goes from the one column to the other.
-    first, second = (integer_rows(table.X, table.y, row_norm=_NORM, target_bounds=_LIMITS) for table in _turned())
+    first, second = (integer_rows(table.X, table.y, row_norm=NORM, target_bounds=LIMITS) for table in turned())
     plan = plan_two_stage(
         first.grid,
-        SquaredLoss(clip=_CLIP),
+        SquaredLoss(clip=CLIP),
         budget=budget,
         adjacency=_REPLACE,
-        n_rows=_N_REST + 1,
+        n_rows=N_REST + 1,
         sparsity=1,
         n_blocks=1,
-        target_bounds=_LIMITS,
+        target_bounds=LIMITS,
         regularization=_REGULARIZATION,
     )
 
@@ -150,54 +129,66 @@ def _two_stage(budget: Any) -> Setup:
     return Setup(of_plan(plan, read), first, second, plan.event.budget)
 
 
-def _read(model: Any) -> Any:
-    return np.append(np.ravel(model.coef_), np.ravel(model.intercept_))
-
-
-def _estimator(budget: Any, *, kind: Any, linear: bool, **options: Any) -> Setup:
-    """Return the audit of an estimator through its own `fit`."""
-    declared = {"budget": budget, "row_norm": _NORM, "adjacency": _REPLACE, "fit_intercept": False} | options
-    tables = _turned() if "n_blocks" in options else _tables(_REPLACE, 2)
-    if linear:
-        model = kind(y_bounds=Interval(*_LIMITS), **declared)
-    else:
-        model, tables = kind(classes=(0, 1), **declared), _labels(tables)
-    return Setup(of_fit(model, _read), *tables, budget)
-
-
-def _search(budget: Any) -> Setup:
-    model = SparseLinearRegression(
-        budget=Zcdp(rho=1),
-        sparsity=1,
-        row_norm=_NORM,
-        y_bounds=Interval(*_LIMITS),
-        adjacency=_REPLACE,
-        clip=_CLIP,
-        step_size=1.0,
-        selection="all",
-        fit_intercept=False,
-    )
-    search = PrivateSearch(model, {"n_steps": [1, 2]}, budget=budget, mean_runs=2)
-    # Of nine records the last is among those that are fitted, not scored.
-    tables = sign_flip(_REPLACE, zeros(2 * _N_REST, 1), np.ones(1), _LIMITS)
-
-    def read(found: Any) -> Any:
-        return np.append(_read(found.best_estimator_), [found.best_score_, found.best_params_["n_steps"]])
-
-    return Setup(of_fit(search, read), *tables, budget)
-
-
-_STEPS = {"sparsity": 1, "n_steps": 2, "step_size": 1.0}
-_APPROX = Approx(epsilon=2, delta="1/20")
+# A row of little beside its constant column: what the intercept is not charged for shows.
+_INTERCEPT: dict[str, Any] = {"n_columns": 1, "entry_bound": NORM / 4, "intercept": NORM}
 
 DESCENT = (
     Entry(name="descent, all columns", make=partial(_descent, selection="all"), budget=Gdp(mu=1), n_runs=2000),
     Entry(
         name="descent, all columns, add-remove",
-        make=partial(_descent, selection="all", adjacency=_ADD_REMOVE),
+        make=partial(_descent, selection="all", adjacency=_ADD_REMOVE, n_steps=2),
         budget=Approx(epsilon=1, delta="1/10"),
-        n_runs=8000,
+        n_runs=6000,
+        tells=3,
+    ),
+    Entry(
+        name="descent, one step",
+        make=partial(_descent, selection="all", n_steps=1),
+        budget=Gdp(mu=3),
+        n_runs=10_000,
+        tells="1.3",
+    ),
+    Entry(
+        name="descent, intercept",
+        make=partial(_descent, selection="all", n_steps=1, **_INTERCEPT),
+        budget=Gdp(mu=3),
+        n_runs=3000,
+        tells="1.5",
+    ),
+    Entry(
+        name="descent, intercept, add-remove",
+        make=partial(_descent, selection="all", n_steps=1, adjacency=_ADD_REMOVE, **_INTERCEPT),
+        budget=Zcdp(rho=1),
+        n_runs=3000,
         tells=2,
+    ),
+    Entry(
+        name="descent, sparse rows",
+        make=partial(_descent, selection="all", n_steps=1, sparse=True),
+        budget=Gdp(mu=3),
+        n_runs=3000,
+        tells="1.6",
+    ),
+    Entry(
+        name="descent, sparse rows, add-remove",
+        make=partial(_descent, selection="threshold", n_steps=1, sparse=True, adjacency=_ADD_REMOVE),
+        budget=Gdp(mu=3),
+        n_runs=3000,
+        tells="1.6",
+    ),
+    Entry(
+        name="descent, threshold that selects",
+        make=partial(_descent, selection="threshold", n_steps=1, n_columns=2, n_selected=1),
+        budget=Gdp(mu=3),
+        n_runs=3000,
+        tells=3,
+    ),
+    Entry(
+        name="descent, threshold that selects, add-remove",
+        make=partial(_descent, selection="threshold", n_steps=1, n_columns=2, n_selected=1, adjacency=_ADD_REMOVE),
+        budget=Gdp(mu=3),
+        n_runs=3000,
+        tells=3,
     ),
     Entry(
         name="descent, threshold (DP-IGHT)",
@@ -239,7 +230,7 @@ DESCENT = (
         make=partial(_frank_wolfe, noise="paper"),
         budget=Approx(epsilon=1, delta="1/20"),
         n_runs=4000,
-        tells=6,
+        tells=8,
     ),
     Entry(name="objective perturbation, pure", make=_perturbation, budget=Pure(epsilon=2), n_runs=2000),
     Entry(
@@ -247,14 +238,14 @@ DESCENT = (
         make=partial(_perturbation, adjacency=_ADD_REMOVE),
         budget=Approx(epsilon=2, delta="1/20"),
         n_runs=2000,
-        tells=5,
+        tells=8,
     ),
     Entry(
         name="objective perturbation, paper's noise",
         make=partial(_perturbation, noise="paper"),
         budget=Approx(epsilon=2, delta="1/20"),
         n_runs=2000,
-        tells=6,
+        tells=10,
     ),
     Entry(
         name="output perturbation, pure",
@@ -269,61 +260,4 @@ DESCENT = (
         n_runs=2000,
     ),
     Entry(name="two stages", make=_two_stage, budget=Approx(epsilon=2, delta="1/20"), n_runs=2000, tells=6),
-    Entry(
-        name="SparseLinearRegression",
-        make=partial(_estimator, kind=SparseLinearRegression, linear=True, clip=_CLIP, selection="all", **_STEPS),
-        budget=Gdp(mu=1),
-        covers=("SparseLinearRegression",),
-        n_runs=1500,
-        tells=2,
-    ),
-    Entry(
-        name="SparseLogisticRegression",
-        make=partial(_estimator, kind=SparseLogisticRegression, linear=False, selection="all", **_STEPS),
-        budget=Gdp(mu=1),
-        covers=("SparseLogisticRegression",),
-        n_runs=1200,
-        tells=5,
-    ),
-    Entry(
-        name="FrankWolfeLinearRegression",
-        make=partial(_estimator, kind=FrankWolfeLinearRegression, linear=True, radius=1.0, n_steps=2),
-        budget=Pure(epsilon=2),
-        covers=("FrankWolfeLinearRegression",),
-        n_runs=1000,
-        tells=7,
-    ),
-    Entry(
-        name="FrankWolfeLogisticRegression",
-        make=partial(_estimator, kind=FrankWolfeLogisticRegression, linear=False, radius=1.0, n_steps=2),
-        budget=Zcdp(rho=1),
-        covers=("FrankWolfeLogisticRegression",),
-        n_runs=1000,
-        tells=6,
-    ),
-    Entry(
-        name="TwoStageLinearRegression",
-        make=partial(_estimator, kind=TwoStageLinearRegression, linear=True, sparsity=1, n_blocks=1),
-        budget=_APPROX,
-        covers=("TwoStageLinearRegression",),
-        n_runs=1000,
-        tells=8,
-    ),
-    Entry(
-        name="TwoStageLogisticRegression",
-        make=partial(_estimator, kind=TwoStageLogisticRegression, linear=False, sparsity=1, n_blocks=1),
-        budget=_APPROX,
-        covers=("TwoStageLogisticRegression",),
-        n_runs=1000,
-        tells=8,
-    ),
-    Entry(
-        name="PerturbedLogisticRegression",
-        make=partial(_estimator, kind=PerturbedLogisticRegression, linear=False),
-        budget=Pure(epsilon=2),
-        covers=("PerturbedLogisticRegression",),
-        n_runs=1000,
-        tells=8,
-    ),
-    Entry(name="PrivateSearch", make=_search, budget=_APPROX, covers=("PrivateSearch",), n_runs=520, tells=8),
 )

@@ -19,26 +19,26 @@ import numpy as np
 from discreet import _checks
 from discreet.audit.bounds import DEFAULT_CONFIDENCE, error_of, uniform_width, upper_limits
 from discreet.audit.events import N_PURPOSES, Event, choose_events, error_rates
+from discreet.audit.names import check_name
 from discreet.audit.planning import HELD_OUT, runs_needed
-from discreet.audit.verdicts import CONSISTENT, TOO_FEW, VIOLATED, Evidence, Verdict, curve_of
+from discreet.audit.power import modelled_power, rehearsed_power
+from discreet.audit.runs import FEWEST_RUNS, runs_of_both
+from discreet.audit.verdicts import CONSISTENT, NO_EVIDENCE, VIOLATED, Evidence, Verdict, curve_of
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Approx, Pure, check_value
 from discreet.privacy.tradeoff import TradeoffFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from discreet.audit.power import Worse
+    from discreet.audit.runs import Mechanism
     from discreet.audit.scores import Outputs
     from discreet.audit.verdicts import Claim
 
     Floats = NDArray[np.float64]
-    Mechanism = Callable[[Any, Coins, int], Any]
 
-# Fewer runs leave too few for each of the three parts.
-FEWEST_RUNS = 64
 # Where the power does not ask for more: scores are learned better, and cheap mechanisms stay cheap.
 _USUAL_RUNS = 4000
 _MOST_RUNS = 1_000_000
@@ -62,6 +62,7 @@ def audit(
     power: float = 0.9,
     excess: float = 2.0,
     name: str = "mechanism",
+    worse: Worse | None = None,
 ) -> Verdict:
     """Run a mechanism on two neighbours and say whether its claim can be true.
 
@@ -86,16 +87,20 @@ def audit(
     delta : number, text or None
         Where the verdict tells epsilon; None for the claim's own, and 1e-5 where it has none.
     power : float
-        How often a mechanism must be convicted that is `excess` times worse than it claims, in (0, 1).
+        How often a mechanism must be convicted from the factor on that the verdict states, in (0, 1).
     excess : float
-        See `runs_needed`; 2 is noise of half the scale.
+        What factor None for `n_runs` plans for, see `runs_needed`; 2 is noise of half the scale.
     name : str
-        Of the mechanism, for the verdict.
+        Of the mechanism, for the verdict; any text.
+    worse : callable or None
+        `worse(times)` returns the mechanism with noise so many times smaller, a Fraction above 1: then the power is
+        rehearsed on it. None takes the noise for Gaussian or Laplace, whichever is worse to see.
 
     Returns
     -------
     Verdict
-        "consistent", "violated" with the event that shows it, or "not enough runs".
+        "violated" with the event that shows it; "consistent" with the factor from which it would have been convicted;
+        or "no evidence", where ten times what is claimed would not have been.
 
     Raises
     ------
@@ -119,6 +124,7 @@ def audit(
     ('violated', True)
     """
     curve = claim_curve(claim)
+    called = check_name(name)
     error = float(error_of(confidence))
     at = delta_of(claim) if delta is None else _checks.exact_delta(delta)
     if not 0 < _checks.finite_float(power, "power") < 1:
@@ -134,28 +140,35 @@ def audit(
     else:
         size = _checks.integer(n_runs, "n_runs", low=FEWEST_RUNS)
     source = Coins.from_system() if coins is None else coins
-    one, other = (_outputs(mechanism(data, source, size), size) for data in (first, second))
-    if one.shape[1] != other.shape[1]:
-        raise InvalidArgument("`mechanism` must return as many numbers a run for both data sets; found different ones.")
-    if one.dtype != other.dtype:
-        one, other = one.astype(np.float64), other.astype(np.float64)
+    one, other = runs_of_both(mechanism, first, second, size, source)
     judges = size - int(size * HELD_OUT)
     events = choose_events(one[judges:], other[judges:], curve, delta=float(at), n_judges=judges, error=each)
     evidence = [_judged(event, one[:judges], other[:judges], curve, each) for event in events]
     limits, seen, best = _along(events[0], one[:judges], other[:judges], curve, error * (1 - _FOR_EVENTS) / 2)
     evidence.append(best)
     evidence.sort(key=lambda found: found.beta - found.claimed_beta)
-    answer = CONSISTENT if needed is not None and size >= needed else TOO_FEW
+    convicts_from = None
     if any(found.contradicts for found in evidence):
         answer = VIOLATED
+    else:
+        wanted = {"power": power, "error": each}
+        if worse is None:
+            convicts_from = modelled_power(evidence, curve, **wanted)
+        else:
+            convicts_from = rehearsed_power(
+                worse, first, second, curve, n_runs=size, coins=source, delta=float(at), **wanted
+            )
+        answer = NO_EVIDENCE if convicts_from is None else CONSISTENT
     return Verdict(
-        name=name,
+        name=called,
         answer=answer,
         claim=claim,
         evidence=tuple(evidence),
         delta=at,
         n_runs=size,
         n_needed=needed,
+        convicts_from=convicts_from,
+        rehearsed=worse is not None,
         confidence=1 - error_of(confidence),
         curve=limits,
         seen=seen,
@@ -172,18 +185,6 @@ def delta_of(claim: Claim) -> Fraction:
     if isinstance(claim, Approx):
         return claim.delta
     return Fraction(0) if isinstance(claim, Pure) else _USUAL_DELTA
-
-
-def _outputs(found: Any, n_runs: int) -> Outputs:
-    """Return what a mechanism returned as a table, one row a run."""
-    outputs = np.asarray(found)
-    if outputs.dtype.kind not in "fiub" or outputs.ndim not in {1, 2} or outputs.shape[0] != n_runs or not outputs.size:
-        raise InvalidArgument(
-            "`mechanism` must return an array of numbers of shape (n_runs,) or (n_runs, k), one row a run; found "
-            f"{outputs.dtype} of shape {outputs.shape} for n_runs = {n_runs}."
-        )
-    whole = outputs.dtype.kind in "ib" or (outputs.dtype.kind == "u" and outputs.dtype.itemsize < 8)
-    return outputs.astype(np.int64 if whole else np.float64).reshape(n_runs, -1)
 
 
 def _judged(event: Event, first: Outputs, second: Outputs, claim: TradeoffFunction, error: float) -> Evidence:

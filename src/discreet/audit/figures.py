@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from discreet.audit.names import in_a_plot
 from discreet.audit.verdicts import claim_text, curve_of
 from discreet.errors import InvalidArgument
 from discreet.privacy.drawing import draw_curves
@@ -59,7 +60,9 @@ def verdict_figure(verdicts: Sequence[Verdict]) -> Figure:
 
 def _draw(axes: Axes, verdict: Verdict) -> None:
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    axes.set_title(f"{verdict.name}: {verdict.answer}", fontsize=9)
+    # A name is any text, never mathematics.
+    title = f"{in_a_plot(verdict.name)}: {verdict.answer}\n{verdict.power_text()}"
+    axes.set_title(title, fontsize=9, parse_math=False)
     axes.set_xlabel("false alarms, alpha")
     axes.set_ylabel("missed, beta")
     draw_curves(axes, {f"claimed: {claim_text(verdict.claim)}": curve_of(verdict.claim)})

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from discreet.audit.cases import Entry
 
 # One line a family: its module, and the tuple of its entries. Pillars are imported when somebody asks.
-_FAMILIES = {
+FAMILIES = {
     "noise_cases": "NOISE",
     "gram_cases": "GRAM",
     "descent_cases": "DESCENT",
+    "descent_model_cases": "DESCENT_MODELS",
     "preconditioned_cases": "PRECONDITIONED",
     "sampling_cases": "SAMPLING",
 }
@@ -33,7 +34,7 @@ def registry() -> dict[str, Entry]:
     Pure(epsilon=1)
     """
     entries: dict[str, Entry] = {}
-    for module, family in _FAMILIES.items():
+    for module, family in FAMILIES.items():
         for entry in getattr(import_module(f"discreet.audit.{module}"), family):
             entries[entry.name] = entry
     return entries

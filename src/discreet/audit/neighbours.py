@@ -167,6 +167,9 @@ def neighbouring_tables(
 
 # --- extremal tables
 
+# So many times beyond its declared bounds lies the record that differs: what clips it shows, and what does not.
+BEYOND = 4.0
+
 
 @dataclass(frozen=True, eq=False)
 class Table:

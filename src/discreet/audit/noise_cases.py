@@ -111,15 +111,17 @@ def _gumbel(budget: Any, *, size: int) -> Setup:
 
 
 NOISE = (
-    Entry(name="rounded Laplace", make=_laplace, budget=Pure(epsilon=1)),
+    Entry(name="rounded Laplace", make=_laplace, budget=Pure(epsilon=1), tells="1.8"),
     Entry(name="rounded Laplace, few steps", make=partial(_laplace, sensitivity=_FINE), budget=Pure(epsilon=1)),
-    Entry(name="rounded Laplace, coarse", make=partial(_laplace, step_bits=8), budget=Pure(epsilon=1)),
-    Entry(name="rounded Gaussian", make=_gaussian, budget=Gdp(mu=1)),
-    Entry(name="rounded Gaussian, few steps", make=partial(_gaussian, sensitivity=_FINE), budget=Gdp(mu=1)),
-    Entry(name="rounded Gaussian, coarse", make=partial(_gaussian, step_bits=8), budget=Gdp(mu=1)),
+    Entry(name="rounded Laplace, coarse", make=partial(_laplace, step_bits=8), budget=Pure(epsilon=1), tells="1.8"),
+    Entry(name="rounded Gaussian", make=_gaussian, budget=Gdp(mu=1), tells="1.6"),
+    Entry(
+        name="rounded Gaussian, few steps", make=partial(_gaussian, sensitivity=_FINE), budget=Gdp(mu=1), tells="1.6"
+    ),
+    Entry(name="rounded Gaussian, coarse", make=partial(_gaussian, step_bits=8), budget=Gdp(mu=1), tells="1.6"),
     Entry(name="symmetric Gaussian", make=_symmetric_gaussian, budget=Gdp(mu=1), n_runs=3000),
-    Entry(name="Wishart difference", make=_wishart, budget=Pure(epsilon=2), n_runs=8000, tells=3),
-    Entry(name="l-infinity K-norm", make=_l_inf, budget=Pure(epsilon=2), n_runs=4000),
+    Entry(name="Wishart difference", make=_wishart, budget=Pure(epsilon=2), n_runs=8000, tells="2.5"),
+    Entry(name="l-infinity K-norm", make=_l_inf, budget=Pure(epsilon=2), n_runs=4000, tells="2.5"),
     Entry(name="l2 K-norm", make=_l2, budget=Pure(epsilon=2), n_runs=8000),
     Entry(name="Gumbel choice of one", make=partial(_gumbel, size=1), budget=Pure(epsilon=2), n_runs=4000),
     Entry(name="Gumbel choice of three", make=partial(_gumbel, size=3), budget=Pure(epsilon=2), n_runs=8000, tells=3),

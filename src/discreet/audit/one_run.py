@@ -20,8 +20,10 @@ import numpy as np
 from discreet import _checks
 from discreet.audit.bounds import DEFAULT_CONFIDENCE, error_of
 from discreet.audit.distinguish import claim_curve, delta_of
+from discreet.audit.names import check_name, in_a_file, on_a_line
 from discreet.audit.planning import gaussian_distance
-from discreet.audit.verdicts import CONSISTENT, TOO_FEW, VIOLATED, claim_text
+from discreet.audit.power import FACTORS
+from discreet.audit.verdicts import CONSISTENT, MOST_FACTOR, NO_EVIDENCE, VIOLATED, claim_text
 from discreet.errors import InvalidArgument
 from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, to_json
@@ -52,8 +54,8 @@ class OneRunVerdict:
     ----------
     name : str
         Of the mechanism.
-    answer : {"consistent", "violated", "not enough runs"}
-        As in `Verdict`; for "runs" read canaries.
+    answer : {"consistent", "violated", "no evidence"}
+        As in `Verdict`.
     claim : Budget or TradeoffFunction
         What was claimed.
     n_canaries, n_guesses, n_right : int
@@ -64,6 +66,9 @@ class OneRunVerdict:
         Where epsilon was asked.
     p_value : float
         How often a mechanism that keeps its claim would be guessed so well, at most.
+    convicts_from : Fraction or None
+        The power, for numbers with Gaussian noise and canaries that show all of what is paid for: from this factor on
+        a mechanism would have been convicted as often as was asked. None beside "violated" and "no evidence".
     confidence : Fraction
         With this probability the answer is not a false alarm, and `epsilon` is a limit.
     """
@@ -77,6 +82,7 @@ class OneRunVerdict:
     epsilon: float
     delta: Fraction
     p_value: float
+    convicts_from: Fraction | None
     confidence: Fraction
 
     @property
@@ -85,21 +91,28 @@ class OneRunVerdict:
         return self.answer == VIOLATED
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}: {self.answer}; claims {claim_text(self.claim)}; epsilon at least {self.epsilon:.3g} "
-            f"at delta {float(self.delta):.3g}; one run, {self.n_right} of {self.n_guesses} guesses right"
+        line = (
+            f"{on_a_line(self.name)}: {self.answer}; claims {claim_text(self.claim)}; epsilon at least "
+            f"{self.epsilon:.3g} at delta {float(self.delta):.3g}; one run, {self.n_right} of {self.n_guesses} guesses "
+            "right"
         )
+        if self.violated:
+            return line
+        if self.convicts_from is None:
+            return f"{line}; would not convict even {MOST_FACTOR} times what is claimed; more canaries needed"
+        return f"{line}; would convict from {float(self.convicts_from):g} times if its noise is Gaussian"
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON."""
         claim = to_json(self.claim) if isinstance(self.claim, (Pure, Approx, Zcdp, Gdp)) else repr(self.claim)
         return {
-            "name": self.name,
+            "name": in_a_file(self.name),
             "answer": self.answer,
             "claim": claim,
             "epsilon": self.epsilon,
             "delta": str(self.delta),
             "p_value": self.p_value,
+            "convicts_from": None if self.convicts_from is None else float(self.convicts_from),
             "n_canaries": self.n_canaries,
             "n_guesses": self.n_guesses,
             "n_right": self.n_right,
@@ -159,6 +172,7 @@ def audit_one_run(
     'violated'
     """
     curve = claim_curve(claim)
+    called = check_name(name)
     error = float(error_of(confidence))
     size = _checks.integer(n_canaries, "n_canaries", low=_FEWEST)
     at = _delta(claim, size, error_of(confidence)) if delta is None else _checks.exact_delta(delta)
@@ -174,13 +188,18 @@ def audit_one_run(
         )
     n_right = right_guesses(scores.astype(np.float64), included, guesses)
     p_value = right_guess_chance(n_right, guesses, size, epsilon=promised, delta=float(at))
-    answer = VIOLATED if p_value <= error else CONSISTENT
-    if answer == CONSISTENT:
-        expected = _expected_right(size, guesses, excess * gaussian_distance(curve), power)
-        if right_guess_chance(expected, guesses, size, epsilon=promised, delta=float(at)) > error:
-            answer = TOO_FEW
+    answer, convicts_from = VIOLATED, None
+    if p_value > error:
+        distance = gaussian_distance(curve)
+
+        def convicted(factor: Fraction) -> bool:
+            expected = _expected_right(size, guesses, float(factor) * distance, power)
+            return right_guess_chance(expected, guesses, size, epsilon=promised, delta=float(at)) <= error
+
+        convicts_from = next((factor for factor in FACTORS if convicted(factor)), None)
+        answer = NO_EVIDENCE if convicts_from is None else CONSISTENT
     return OneRunVerdict(
-        name=name,
+        name=called,
         answer=answer,
         claim=claim,
         n_canaries=size,
@@ -189,6 +208,7 @@ def audit_one_run(
         epsilon=least_epsilon(n_right, guesses, size, delta=float(at), error=error),
         delta=at,
         p_value=p_value,
+        convicts_from=convicts_from,
         confidence=1 - error_of(confidence),
     )
 

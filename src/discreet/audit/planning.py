@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.audit.bounds import upper_limits
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.privacy.tradeoff import TradeoffFunction
+
+    Floats = NDArray[np.float64]
 
 # Of the runs, this part is held out: the other part finds the event.
 HELD_OUT = 0.5
@@ -48,15 +52,19 @@ def runs_needed(claim: TradeoffFunction, *, excess: float, power: float, error: 
     distance = excess * gaussian_distance(curve)
     if not np.isfinite(distance):
         return None
+
+    def enough(n_runs: int) -> bool:
+        return would_convict(curve, distance, int(n_runs * HELD_OUT), power=power, error=error)
+
     high = 64
-    while not _convicted(curve, distance, high, power, error):
+    while not enough(high):
         high *= 2
         if high > _MOST:
             return None
     low = high // 2
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
-        if _convicted(curve, distance, middle, power, error):
+        if enough(middle):
             high = middle
         else:
             low = middle
@@ -77,14 +85,52 @@ def gaussian_distance(curve: TradeoffFunction) -> float:
     return float(-2 * special.ndtri(low)) if low > 0 else np.inf
 
 
-def _convicted(curve: TradeoffFunction, distance: float, n_runs: int, power: float, error: float) -> bool:
-    from scipy import special, stats
+def would_convict(
+    curve: TradeoffFunction, distance: float, n_runs: int, *, power: float, error: float, law: Any = None
+) -> bool:
+    """Return whether an audit convicts two outputs whose laws lie at a distance.
 
-    held_out = int(n_runs * HELD_OUT)
+    Parameters
+    ----------
+    curve : TradeoffFunction
+        What is claimed.
+    distance : float
+        Between the centers, in units of the law.
+    n_runs : int
+        Of each data set; all of them judge.
+    power, error
+        As in `runs_needed`.
+    law : scipy.stats distribution, optional
+        Symmetric; None is the Gaussian one.
+    """
+    from scipy import stats
+
+    noise = stats.norm if law is None else law
     thresholds = np.linspace(0.0, distance, 65)
-    alphas, betas = special.ndtr(-thresholds), special.ndtr(thresholds - distance)
+    alphas, betas = noise.sf(thresholds), noise.cdf(thresholds - distance)
+    return convicts(curve, alphas, betas, n_runs, power=power, error=error)
+
+
+def convicts(
+    curve: TradeoffFunction, alphas: Floats, betas: Floats, n_runs: int, *, power: float, error: float
+) -> bool:
+    """Return whether one of several events with these errors would be convicted so often.
+
+    Parameters
+    ----------
+    curve : TradeoffFunction
+        What is claimed.
+    alphas, betas : ndarray of float64, shape (n_events,)
+        How often each event misleads on the first and on the second data set.
+    n_runs : int
+        Of each data set; all of them judge.
+    power, error
+        As in `runs_needed`.
+    """
+    from scipy import stats
+
     # Both counts are this lucky or better with probability `power`.
     each = (1 + power) / 2
-    upper_alphas = upper_limits(stats.binom.ppf(each, held_out, alphas), held_out, error)
-    upper_betas = upper_limits(stats.binom.ppf(each, held_out, betas), held_out, error)
+    upper_alphas = upper_limits(stats.binom.ppf(each, n_runs, alphas), n_runs, error)
+    upper_betas = upper_limits(stats.binom.ppf(each, n_runs, betas), n_runs, error)
     return bool(np.any(curve.beta(upper_alphas) > upper_betas))

@@ -16,7 +16,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet.audit.bounds import DEFAULT_CONFIDENCE, error_of
-from discreet.audit.distinguish import FEWEST_RUNS
+from discreet.audit.names import check_name, in_a_file, on_a_line
+from discreet.audit.runs import FEWEST_RUNS
 from discreet.errors import InvalidArgument
 from discreet.lattice.coins import Coins
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.audit.distinguish import Mechanism
+    from discreet.audit.runs import Mechanism
 
     CountedMechanism = Callable[[Any, Coins, int], tuple[Any, Any]]
     Law = Callable[[int], float]
@@ -90,12 +91,12 @@ class CountVerdict:
     def __str__(self) -> str:
         worst = min(self.findings, key=lambda finding: finding.p_value)
         answer = "violated" if self.violated else "consistent"
-        return f"{self.name}: {answer}; {self.n_runs} runs; {worst.name}: p = {worst.p_value:.2g}"
+        return f"{on_a_line(self.name)}: {answer}; {self.n_runs} runs; {worst.name}: p = {worst.p_value:.2g}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON."""
         return {
-            "name": self.name,
+            "name": in_a_file(self.name),
             "answer": "violated" if self.violated else "consistent",
             "n_runs": self.n_runs,
             "error": self.error,
@@ -233,7 +234,7 @@ def audit_counts(
             findings.append(fits_law(counts, law, name=f"law of counts, {label} data set"))
         findings.append(independence(outputs, counts, name=f"count against output, {label} data set"))
     return CountVerdict(
-        name=name,
+        name=check_name(name),
         findings=tuple(findings),
         n_runs=size,
         error=float(error_of(confidence)) / len(findings),

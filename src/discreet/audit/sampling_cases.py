@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.audit.cases import Entry, Setup, of_fit, of_plan
-from discreet.audit.neighbours import Table, one_record_apart, sign_flip, zeros
+from discreet.audit.neighbours import BEYOND, Table, one_record_apart, sign_flip, zeros
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
@@ -147,7 +147,7 @@ def _posterior(budget: Any, *, policy: Policy = _EAGER) -> Setup:
 
 def _mean(budget: Any) -> Setup:
     target = KNormGradient.mean(n_columns=2, row_norm=1.0)
-    row = np.array([[1.0, 0.0]])
+    row = BEYOND * np.array([[1.0, 0.0]])
     return _jointly(target, row, -row, budget, policy=_EAGER)
 
 
@@ -157,7 +157,7 @@ def _gradient(budget: Any, *, logistic: bool) -> Setup:
     else:
         target = KNormGradient.linear(n_columns=1, row_norm=1.0, y_bounds=(-8, 8), clip=0.5, ridge=_RIDGE)
         limits = (-8.0, 8.0)
-    first, second = sign_flip(_REPLACE, zeros(1, 1), np.ones(1), limits)
+    first, second = sign_flip(_REPLACE, zeros(1, 1), BEYOND * np.ones(1), limits)
     return _jointly(target, (first.X, first.y), (second.X, second.y), budget, policy=_EAGER)
 
 
@@ -165,13 +165,14 @@ def _quantile(budget: Any, *, q: str, adjacency: Adjacency) -> Setup:
     plan = plan_quantiles(q, bounds=Interval(0, 1), step="1/16", budget=budget, adjacency=adjacency)
     # The record lies below one in four of the answers, and goes above all or away: these get worse, all others better.
     rest = [1 / _SPIKE] + [1.0] * (Fraction(q).denominator - 2)
-    first, second = np.array([*rest, 0.0]), np.array([*rest, 1.0])
+    first, second = np.array([*rest, -BEYOND]), np.array([*rest, BEYOND])
     return Setup(of_plan(plan, lambda value: value), first, second[:-1] if adjacency == AddRemove() else second, budget)
 
 
 def _turned(n_rest: int) -> tuple[Table, Table]:
     """Return tables whose last row is the one axis or the other."""
-    return one_record_apart(zeros(n_rest, 2), (np.array([1.0, 0.0]), 0.0), (np.array([0.0, 1.0]), 0.0))
+    axes = BEYOND * np.eye(2)
+    return one_record_apart(zeros(n_rest, 2), (axes[0], 0.0), (axes[1], 0.0))
 
 
 def _bingham(budget: Any, *, policy: Policy) -> Setup:
@@ -205,7 +206,9 @@ def _estimator(budget: Any, *, kind: Any, limits: tuple[float, float] = (-8.0, 8
     target = {} if "classes" in options else {"y_bounds": Interval(*limits)}
     # Both labels are there without the record.
     rest = Table(np.zeros((2, 1)), np.array(limits))
-    return Setup(of_fit(kind(**declared, **target), _read), *sign_flip(_REPLACE, rest, np.ones(1), limits), budget)
+    return Setup(
+        of_fit(kind(**declared, **target), _read), *sign_flip(_REPLACE, rest, BEYOND * np.ones(1), limits), budget
+    )
 
 
 def _quantile_regression(budget: Any) -> Setup:

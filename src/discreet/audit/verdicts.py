@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.audit.bounds import epsilon_below, mu_below
+from discreet.audit.names import in_a_file, on_a_line
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, to_json
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Claim = Budget | TradeoffFunction
 
-CONSISTENT, VIOLATED, TOO_FEW = "consistent", "violated", "not enough runs"
+# Where even a mechanism so many times worse would not be convicted, an audit has seen nothing.
+MOST_FACTOR = 10
+CONSISTENT, VIOLATED, NO_EVIDENCE = "consistent", "violated", "no evidence"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,10 +89,10 @@ class Verdict:
     ----------
     name : str
         Of the mechanism.
-    answer : {"consistent", "violated", "not enough runs"}
+    answer : {"consistent", "violated", "no evidence"}
         "violated": the claim is false, but for a chance of 1 - confidence. "consistent": no contradiction, though a
-        mechanism that is `excess` times worse than the claim would most likely have been convicted *if the scores
-        tried here show it*; never a proof. "not enough runs": neither.
+        mechanism that spends `convicts_from` times what it claims would most likely have been convicted; never a
+        proof. "no evidence": no contradiction, and the audit would not have seen even a much worse mechanism.
     claim : Budget or TradeoffFunction
         What was claimed.
     evidence : tuple of Evidence
@@ -97,7 +100,14 @@ class Verdict:
     delta : Fraction
         Where `epsilon` was asked.
     n_runs, n_needed : int
-        Runs of each data set; and how many the wanted power asks for, None where none would do.
+        Runs of each data set; and how many the wanted power asks for where the neighbours show all of what is paid
+        for, None where none would do.
+    convicts_from : Fraction or None
+        The power: from this factor on, that is, with noise so many times smaller, the mechanism would have been
+        convicted in nine of ten audits, or as often as was asked. None beside "violated" and "no evidence".
+    rehearsed : bool
+        Whether the power was found on the mechanism itself with less noise; otherwise its noise was taken for Gaussian
+        or Laplace.
     confidence : Fraction
         With this probability everything said here is true.
     curve : ndarray of float64, shape (2, n_points)
@@ -113,6 +123,8 @@ class Verdict:
     delta: Fraction
     n_runs: int
     n_needed: int | None
+    convicts_from: Fraction | None
+    rehearsed: bool
     confidence: Fraction
     curve: Floats
     seen: Floats
@@ -158,18 +170,24 @@ class Verdict:
 
     def __str__(self) -> str:
         found = f"epsilon at least {self.epsilon():.3g} at delta {float(self.delta):.3g}, mu at least {self.mu():.3g}"
-        line = f"{self.name}: {self.answer}; claims {claim_text(self.claim)}; {found}; {self.n_runs} runs"
+        line = f"{on_a_line(self.name)}: {self.answer}; claims {claim_text(self.claim)}; {found}; {self.n_runs} runs"
+        return f"{line}; {self.evidence[0] if self.violated else self.power_text()}"
+
+    def power_text(self) -> str:
+        """Return from what factor on the mechanism would have been convicted, in words."""
+        if self.convicts_from is not None:
+            model = "" if self.rehearsed else " if its noise is Gaussian or Laplace"
+            return f"would convict from {float(self.convicts_from):g} times{model}"
         if self.violated:
-            return f"{line}; {self.evidence[0]}"
-        if self.answer == TOO_FEW:
-            return f"{line}, {self.n_needed or 'more than can be made'} needed"
-        return line
+            return "convicted"
+        needed = "no number of runs will do" if self.n_needed is None else f"at least {self.n_needed} runs needed"
+        return f"would not convict even {MOST_FACTOR} times what is claimed; {needed}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON: exact numbers as texts, limits as numbers."""
         claim = to_json(self.claim) if isinstance(self.claim, (Pure, Approx, Zcdp, Gdp)) else repr(self.claim)
         return {
-            "name": self.name,
+            "name": in_a_file(self.name),
             "answer": self.answer,
             "claim": claim,
             "epsilon": self.epsilon(),
@@ -178,6 +196,8 @@ class Verdict:
             "violation": self.violation(),
             "n_runs": self.n_runs,
             "n_needed": self.n_needed,
+            "convicts_from": None if self.convicts_from is None else float(self.convicts_from),
+            "rehearsed": self.rehearsed,
             "confidence": str(self.confidence),
             "evidence": [evidence.to_json() for evidence in self.evidence],
             "curve": {"alpha": self.curve[0].tolist(), "beta": self.curve[1].tolist()},

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
+from discreet.audit.names import check_name, in_a_file, on_a_line
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class ClockVerdict:
         answer = "times differ" if self.differs else "no difference in times seen"
         low, high = self.interval
         return (
-            f"{self.name}: {answer} (advisory); t = {self.welch_t:.1f}, median difference "
+            f"{on_a_line(self.name)}: {answer} (advisory); t = {self.welch_t:.1f}, median difference "
             f"{self.median_difference * 1e9:.0f} ns in [{low * 1e9:.0f}, {high * 1e9:.0f}], time adds "
             f"{self.joint_gain:.1%} of right guesses; {self.n_pairs} pairs"
         )
@@ -102,7 +103,7 @@ class ClockVerdict:
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON; infinity is null."""
         return {
-            "name": self.name,
+            "name": in_a_file(self.name),
             "advisory": True,
             "differs": self.differs,
             "welch_t": self.welch_t if math.isfinite(self.welch_t) else None,
@@ -183,7 +184,7 @@ def judge_times(timings: Timings, *, name: str = "mechanism", seed: int = 0) -> 
     gain, z = _joint(timings.first_outputs[kept], timings.second_outputs[kept], first, second, rng)
     low, high = np.quantile(medians, [tail, 1 - tail]).tolist()
     return ClockVerdict(
-        name=name,
+        name=check_name(name),
         welch_t=_welch(first, second),
         median_difference=float(np.median(differences)) * 1e-9,
         interval=(low * 1e-9, high * 1e-9),

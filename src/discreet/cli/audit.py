@@ -80,9 +80,7 @@ def audit(
         if written is not None:
             written.write(_files.dump("audit", {"verdicts": [verdict.to_json() for verdict in verdicts]}))
     if plot is not None:
-        from discreet.audit.figures import verdict_figure
-
-        verdict_figure(verdicts).savefig(plot)
+        _draw(verdicts, plot)
     n_violated = sum(verdict.violated for verdict in verdicts)
     typer.echo(f"{len(verdicts)} audited, {n_violated} violated.")
     return 4 if n_violated else 0
@@ -105,10 +103,27 @@ def _verdicts(
     verdicts = []
     for done, case in enumerate(cases, 1):
         verdicts.append(case.run(**settings))
-        typer.echo(str(verdicts[-1]))
+        typer.echo(_encodable(str(verdicts[-1])))
         if tell is not None:
             tell(done, len(cases))
     return verdicts
+
+
+def _encodable(text: str) -> str:
+    """Return a text with what the terminal's encoding lacks written as Python writes it."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _draw(verdicts: list[Verdict], plot: Path) -> None:
+    import warnings
+
+    from discreet.audit.figures import verdict_figure
+
+    with warnings.catch_warnings():
+        # A name may have signs that the font lacks; they are drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        verdict_figure(verdicts).savefig(plot)
 
 
 def _check_plot(path: Path) -> None:
