@@ -69,7 +69,7 @@ class ComponentsEvent(SamplingEvent):
     def plain_delta(self) -> Fraction:
         """The delta of outputs and numbers of proposals of a plain sampler, at the budget's epsilon; rounded up."""
         apart = super().plain_delta
-        if self.change == super().change:
+        if self.change == super().change_in(type(self.budget)):
             return apart
         joint, epsilon = 2 * self.n_draws * self.change, self.budget.coordinates[0]
         curve = plain_time(self)
