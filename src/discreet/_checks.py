@@ -101,11 +101,13 @@ def rational(text: str) -> Fraction | None:
     """
     # A long ledger holds the same few numbers over and over.
     bare = text.strip(" \t")
-    if _is_long(bare):
+    if _RATIO.fullmatch(bare):
+        above, _, below = bare.partition("/")
+        fits = len(above) <= _MOST_DIGITS and len(below) <= _MOST_DIGITS
+        return Fraction(int(above), int(below)) if fits and int(below) else None
+    if not _DECIMAL.fullmatch(bare) or _is_long(bare):
         return None
-    if _DECIMAL.fullmatch(bare) or (_RATIO.fullmatch(bare) and bare.rpartition("/")[2].strip("0")):
-        return Fraction(bare)
-    return None
+    return Fraction(int(bare)) if bare.isdigit() else Fraction(bare)
 
 
 def float_of(text: str) -> float | None:

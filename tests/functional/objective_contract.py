@@ -86,7 +86,7 @@ class ObjectiveContract(ABC):
         objective, rng = self.make(), np.random.default_rng(3)
         X, y = rng.uniform(-1, 1, size=(400, 2)), self.cells(rng, 400)
         moments = objective.release(
-            X, y, x_bounds=dp.Box(lower=-1, upper=1), budget=dp.Pure(epsilon=10**40), adjacency=dp.Replace(),
+            X, y, x_bounds=dp.Box(lower=-1, upper=1), budget=dp.Pure(epsilon=10**29), adjacency=dp.Replace(),
             fit_intercept=intercept,
         )  # fmt: skip
         found = objective.solve(moments)

@@ -186,7 +186,7 @@ BAD = [
     ({"grid_points": 1}, InvalidArgument, "`grid_points`"),
     ({"grid_points": 1025}, InvalidArgument, "`grid_points`"),
     ({"grid_points": 10_000_001}, IncompatiblePlan, "expected work"),
-    ({"budget": dp.Pure(epsilon="1e200")}, IncompatiblePlan, "budget"),
+    ({"budget": dp.Pure(epsilon="1e200")}, InvalidArgument, "epsilon"),
     ({"budget": 1}, InvalidType, "budget"),
     ({"adjacency": None}, InvalidType, "adjacency"),
 ]

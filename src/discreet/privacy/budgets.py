@@ -283,6 +283,7 @@ Currency = type[Pure] | type[Approx] | type[Zcdp] | type[Gdp]
 CURRENCIES: dict[str, Currency] = {"Pure": Pure, "Approx": Approx, "Zcdp": Zcdp, "Gdp": Gdp}
 # Where the parameter of a budget that is used may lie. Sums and rests of ledgers may lie outside.
 _LEAST, _MOST = Fraction(1, 10**30), Fraction(10**30)
+_LIMITS_OF_SQUARES = (_LEAST**2, _MOST**2)
 _LARGEST_DELTA = Fraction(99, 100)
 # Python writes no whole number of more than 4300 digits.
 _MOST_BITS = 14_000
@@ -326,13 +327,15 @@ def check_budget(value: object, name: str = "budget") -> Budget:
     budget = check_value(value, name)
     parameter = "mu" if isinstance(budget, Gdp) else budget.fields[0]
     first = budget.coordinates[0]
-    low, high = (_LEAST**2, _MOST**2) if isinstance(budget, Gdp) else (_LEAST, _MOST)
     if first == 0:
         raise InvalidArgument(
             f"`{name}` must have {parameter} > 0; found {budget!r}, for which nothing can be released. "
             f"Give {parameter} a positive value."
         )
-    if not low <= first <= high:
+    # Numbers far from the limits, which nearly all are, are told by their digits: files hold thousands of them.
+    is_near_one = abs(first.numerator.bit_length() - first.denominator.bit_length()) < 90
+    low, high = _LIMITS_OF_SQUARES if isinstance(budget, Gdp) else (_LEAST, _MOST)
+    if not is_near_one and not low <= first <= high:
         found = "a larger one" if first > high else "a smaller one"
         raise InvalidArgument(
             f"`{name}` must have {parameter} between 1e-30 and 1e30; found {found}, for which there is no noise. "
