@@ -98,7 +98,7 @@ class Terms:
         rule = filter_for(budget_of(self.total), self.composition)
         limit = budget_of(self.limit)
         if rule.composition != self.composition or not _is_limit(limit, rule.limit):
-            raise InvalidArgument("A stored limit must be that of its total. Restore the newest copy.")
+            raise InvalidArgument("The limit in the file must be that of its total. Restore the newest copy.")
         return replace(rule, limit=limit), adjacency_from_name(self.adjacency)
 
 
@@ -435,7 +435,7 @@ def cost_of(text: str) -> Cost:
         return Cost(budget_from_json(document))
     pure = budget_from_json(document.pop("pure"))
     if not isinstance(pure, Pure):
-        raise InvalidArgument("A stored pure price must be in Pure. Restore the newest copy.")
+        raise InvalidArgument("The pure price in the file must be in Pure. Restore the newest copy.")
     return Cost(budget_from_json(document), pure)
 
 
