@@ -235,7 +235,7 @@ def test_a_draw_goes_through_the_door():
         released = sample(target, rows_like(1), budget=Pure(epsilon=1), adjacency=Replace())
         assert released.value.point.shape == (target.dimension,)
         assert released.cost == Pure(epsilon=1)
-        assert any("declared by the user" in note for note in released.notes)
+        assert any("believed" in note for note in released.notes)
         assert target.name in released.event.statistic
 
 
