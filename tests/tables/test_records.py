@@ -2,6 +2,8 @@
 
 import codecs
 import gzip
+import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -490,3 +492,17 @@ def test_a_schema_says_quotes_and_line_ends_in_its_files(tmp_path):
         assert Schema.from_json(schema.to_json()).reading == reading
         text = (tmp_path / "s.toml").read_text()
         assert ('quote = "none"' in text, "newlines_in_cells = true" in text) == (reading == NONE, reading == CELLS)
+
+
+@pytest.mark.parametrize("reading", [Reading(), Reading(newlines_in_cells=True)])
+@pytest.mark.parametrize(
+    "begin", [b"\n" * 2**21, b"\r\n" * 2**20, b'"' + b"\n" * (2**22 - 9) + b'"', b'"' + b"\n" * 2**23]
+)
+def test_a_first_line_is_found_in_one_pass(tmp_path, reading, begin):
+    """Millions of blank lines, or of line ends within an open quote, take no longer than they are read."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(begin + b"a,c\n1,u\n")
+    start = time.process_time()
+    with suppress(InvalidData):
+        open_table(path, Schema({"a": Number(0, 9)}, reading=reading))
+    assert time.process_time() - start < 5
