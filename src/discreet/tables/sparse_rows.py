@@ -49,8 +49,6 @@ def summed_rows(matrix: Any, name: str = "X") -> Any:
     >>> summed_rows(doubled).toarray().tolist(), doubled.nnz
     ([[0.0, 3.0, 0.0]], 2)
     """
-    import scipy.sparse
-
     if len(matrix.shape) != 2:
         raise InvalidData(f"`{name}` must be a sparse matrix of two dimensions; found another number of them.")
     if getattr(matrix.dtype, "kind", "O") not in REAL:
