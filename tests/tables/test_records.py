@@ -337,8 +337,13 @@ def test_a_release_says_where_cells_may_hold_line_ends(tmp_path):
         yield dp.median(source, schema=schema, column="a", **given)
         yield dp.PrivatePCA(schema=schema, **given).fit_table(source).release_
 
-    for one in released(path, CELLS):
-        assert text_files.MALFORMED in one.notes
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name in ("1.csv", "2.csv"):
+        (folder / name).write_bytes(path.read_bytes())
+    for source in (path, folder, sorted(folder.iterdir())):
+        for one in released(source, CELLS):
+            assert one.notes.count(text_files.MALFORMED) == 1
     for source, reading in ((path, Reading()), (frame, CELLS)):
         for one in released(source, reading):
             assert text_files.MALFORMED not in one.notes
