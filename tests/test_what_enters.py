@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -214,7 +215,7 @@ DAYS = DAY + np.arange(len(TABLE)).astype("m8[D]")
 MOMENTS = {
     "datetime64": (DAYS, "datetime64"),
     "timedelta64": (DAYS - DAY, "timedelta64"),
-    "with a zone": (pd.Series(DAYS).dt.tz_localize("UTC"), "datetime64.*UTC"),
+    "with a zone": (pd.Series(DAYS).dt.tz_localize("UTC"), "(datetime64|timestamp).*UTC"),
     "period": (pd.Series(DAYS).dt.to_period("D"), "period"),
     "dates": (pd.Series(pd.Series(DAYS).dt.date, dtype=object), "date"),
     "Timedelta": (pd.Series(pd.Series(DAYS - DAY).astype(object), dtype=object), "Timedelta"),
@@ -543,3 +544,15 @@ def test_objects_that_are_numbers_are_read_as_numbers(case):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # names of the frame's columns
             assert same(answers(case, model, rows), answers(case, expected, TABLE))
+
+
+@each
+def test_new_rows_of_any_size_are_answered_in_silence(case):
+    """A warning of an overflow would tell of a cell; what is answered, or refused in our words, is no matter."""
+    model = case.fit(*given(case))
+    for size in (1e308, -1e308):
+        X = np.where(np.arange(TABLE.size).reshape(TABLE.shape) % 7 == 0, size, TABLE)
+        for answer in case.answers():
+            with warnings.catch_warnings(), suppress(InvalidData):
+                warnings.simplefilter("error")
+                getattr(model, answer)(X if not case.schema else pd.DataFrame(X, columns=COLUMNS))

@@ -304,22 +304,35 @@ def test_every_record_is_read_as_if_it_stood_alone(name):
     assert sum(were_read) > EXAMPLES // 10
 
 
+def try_anew(check, strategy, *, examples):
+    """Try new examples of a source."""
+
+    @given(strategy)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+        derandomize=False,
+    )
+    def explore(arguments):
+        check(*arguments)
+
+    explore()
+
+
 @pytest.mark.nightly
 def test_ten_minutes_of_records():
     """New examples of every source in turn, for ten minutes."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         for check, strategy in PROPERTIES.values():
+            try_anew(check, strategy, examples=200)
 
-            @given(strategy)
-            @settings(
-                max_examples=200,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-                database=None,
-                derandomize=False,
-            )
-            def explore(arguments, check=check):
-                check(*arguments)
 
-            explore()
+def test_new_examples_are_tried_too():
+    """What runs every night can run: an example of every kind of source."""
+    seen = []
+    for _, strategy in PROPERTIES.values():
+        try_anew(lambda *arguments: seen.append(arguments), strategy, examples=1)
+    assert len(seen) == len(PROPERTIES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import math
 import numbers
 import re
 import uuid
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.lattice.bounds import Interval
+from discreet.tables.arrays import target_of
 from discreet.tables.cells import ColumnReader
 from discreet.tables.columns import Category, Date, Flag, Number, Reading
 from discreet.tables.design import Design
@@ -600,3 +602,23 @@ def test_a_large_class_is_its_own_number_whatever_holds_it():
     for y in (np.array([0.1, 1], np.float32), np.array([2**53 + 1, 0])):
         for array in (y, objects(y.tolist())):
             assert np.isnan(code_labels(array, halves, name="y").private_codes).all()
+
+
+@pytest.mark.parametrize("other", [math.nan, 0.5, None, math.inf, -(2**63), np.float32(1)])
+@pytest.mark.parametrize("pair", [(2**53, 2**53 + 1), (2**63, 2**63 + 1)])
+def test_a_large_class_in_a_list_is_its_own_number_whatever_stands_beside_it(other, pair):
+    """numpy alone would make doubles of a list of whole numbers that holds a float, and merge classes."""
+    codes = code_labels(target_of([*pair, other]), check_classes(pair), name="y").private_codes
+    np.testing.assert_array_equal(codes, [0, 1, NAN])
+
+
+@pytest.mark.parametrize("place", [5, -7])
+@pytest.mark.parametrize(
+    "column", [Number(0, 1), Flag(), Category(["0", "1"]), Date("2000-01-01", "2001-01-01"), Number(0, 1, missing=0)]
+)
+def test_an_entry_that_a_dictionary_lacks_is_missing(column, place):
+    """Arrow checks no indices of what other programs hand over; nobody, for a unit."""
+    array = pa.DictionaryArray.from_arrays(pa.array([1, place, None, 0], pa.int32()), pa.array(["1", "0"]), safe=False)
+    sound = pa.DictionaryArray.from_arrays(pa.array([1, None, None, 0], pa.int32()), pa.array(["1", "0"]))
+    for reader in (ColumnReader("c", column, Reading()), UnitReader("c", Reading())):
+        np.testing.assert_array_equal(reader.from_arrow(array)[0], reader.from_arrow(sound)[0])

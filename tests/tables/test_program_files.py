@@ -4,6 +4,7 @@ import base64
 import datetime as dt
 import itertools
 import lzma
+import math
 import sys
 import zipfile
 
@@ -416,3 +417,15 @@ def test_ing_03_ing_19_the_trouble_of_a_text_in_a_sheet_is_named_and_not_quoted(
         with pytest.raises(InvalidData, match=rf"`x`: .*{trouble}") as caught:
             rows_of(path, Design.for_terms("x", Schema({"x": Number(0, 10)})))
         assert_silent(caught.value, *([] if cell is None else [cell]))
+
+
+def test_a_transport_file_that_cannot_tell_blank_records_from_padding_is_refused(tmp_path):
+    """Version 5 pads with blanks: of texts alone a blank last record would vanish. Version 8 counts its records."""
+    path, schema = tmp_path / "t.xpt", Schema({"s": Category(["x", "y"], missing="drop")})
+    texts, numbers = {"s": ["x", "", "x", ""]}, {"n": [1.0, 2.0, 3.0, math.nan]}
+    for columns, version in ((texts, 8), (texts | numbers, 5), (texts | numbers, 8)):
+        pyreadstat.write_xport(pd.DataFrame(columns), str(path), file_format_version=version)
+        assert sum(block.n_rows for block in open_table(path, schema).blocks()) == 4
+    pyreadstat.write_xport(pd.DataFrame(texts), str(path), file_format_version=5)
+    with pytest.raises(InvalidData, match=r"t\.xpt holds texts alone, .*version 8"):
+        open_table(path, schema)

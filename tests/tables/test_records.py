@@ -2,6 +2,8 @@
 
 import codecs
 import gzip
+import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -335,8 +337,13 @@ def test_a_release_says_where_cells_may_hold_line_ends(tmp_path):
         yield dp.median(source, schema=schema, column="a", **given)
         yield dp.PrivatePCA(schema=schema, **given).fit_table(source).release_
 
-    for one in released(path, CELLS):
-        assert text_files.MALFORMED in one.notes
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name in ("1.csv", "2.csv"):
+        (folder / name).write_bytes(path.read_bytes())
+    for source in (path, folder, sorted(folder.iterdir())):
+        for one in released(source, CELLS):
+            assert one.notes.count(text_files.MALFORMED) == 1
     for source, reading in ((path, Reading()), (frame, CELLS)):
         for one in released(source, reading):
             assert text_files.MALFORMED not in one.notes
@@ -490,3 +497,17 @@ def test_a_schema_says_quotes_and_line_ends_in_its_files(tmp_path):
         assert Schema.from_json(schema.to_json()).reading == reading
         text = (tmp_path / "s.toml").read_text()
         assert ('quote = "none"' in text, "newlines_in_cells = true" in text) == (reading == NONE, reading == CELLS)
+
+
+@pytest.mark.parametrize("reading", [Reading(), Reading(newlines_in_cells=True)])
+@pytest.mark.parametrize(
+    "begin", [b"\n" * 2**21, b"\r\n" * 2**20, b'"' + b"\n" * (2**22 - 9) + b'"', b'"' + b"\n" * 2**23]
+)
+def test_a_first_line_is_found_in_one_pass(tmp_path, reading, begin):
+    """Millions of blank lines, or of line ends within an open quote, take no longer than they are read."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(begin + b"a,c\n1,u\n")
+    start = time.process_time()
+    with suppress(InvalidData):
+        open_table(path, Schema({"a": Number(0, 9)}, reading=reading))
+    assert time.process_time() - start < 5

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import AddRemove, Replace
-from discreet.tables.columns import Category, Constant, Flag, Number, Reading
+from discreet.tables.columns import Category, Constant, Date, Flag, Number, Reading
 from discreet.tables.schema import Schema
 
 FULL = """\
@@ -230,3 +230,11 @@ def test_columns_can_be_added_and_left_out():
     assert list(schema.restricted_to(["b"]).columns) == ["b"]
     assert schema.with_columns({"c": Flag()}).adjacency == Replace()
     assert hash(schema) == hash(Schema.from_json(schema.to_json()))
+
+
+@pytest.mark.parametrize("form", ["%F", "%D", "%e/%m/%Y", "%-d/%m/%Y", "%Y %m %d %Y", "%d %m %Y %c", "%Y-%m-%d %"])
+def test_a_format_in_which_no_date_can_be_read_is_refused(form):
+    """Python knows fewer letters than C, and each of them once; where it reads none, all cells would be missing."""
+    with pytest.raises(InvalidArgument, match="`format`") as caught:
+        Date("2000-01-01", "2001-01-01", format=form)
+    assert caught.value.__context__ is None

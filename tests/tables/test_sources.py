@@ -443,3 +443,24 @@ def test_a_folder_that_may_not_be_listed_is_refused(tmp_path, monkeypatch):
     with pytest.raises(InvalidArgument, match=f"list the folder {tmp_path.name}") as caught:
         open_table(tmp_path, SCHEMA)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", ["file", "stream", "data set"])
+def test_broken_bytes_of_arrow_are_refused_wherever_they_come_from(kind, tmp_path):
+    """Offsets and places outside of what is there are not followed: files, streams and data sets are checked."""
+    places = pa.DictionaryArray.from_arrays(pa.array([0, 7], pa.int32()), pa.array(["u", "v"]), safe=False)
+    offsets = pa.py_buffer(np.array([0, 2**30, 1], np.int32).tobytes())
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"u")])
+    schema = Schema({"c": Category(["u", "v"], missing="u")})
+    for broken in (places, texts):
+        table = pa.table({"c": broken})
+        path = tmp_path / "t.arrow"
+        with (pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file)(str(path), table.schema) as writer:
+            writer.write_table(table)
+        source = {
+            "file": lambda path=path: path,
+            "stream": lambda path=path: pa.ipc.open_stream(path.read_bytes()),
+            "data set": lambda path=path: ds.dataset(path, format="ipc"),
+        }[kind]()
+        with pytest.raises(InvalidData, match="cannot be read"):
+            list(open_table(source, schema).blocks())

@@ -71,6 +71,29 @@ def test_what_a_matrix_says_of_itself_is_not_believed():
     np.testing.assert_array_equal(matrix.indices, old[1])
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "csr in order"])
+def test_doubled_entries_are_added_as_they_stand_whatever_other_rows_hold(kind):
+    """A row's sums are those of the row alone, one entry after the other, also beside a row that is out of order."""
+    draw = np.random.default_rng(5)
+    for _ in range(30):
+        columns, cells = np.sort(draw.integers(0, 5, 40)), draw.choice([1e16, -1e16, 1.0, 3.0], 40)
+        sums = np.zeros(5)
+        for column, cell in zip(columns, cells, strict=True):
+            sums[column] += cell
+        other = [0, 1] if kind == "csr in order" else [1, 0]
+        data, places = np.append(cells, [1.0, 2.0]), np.append(columns, other)
+        lines = np.array([0, 40, 42])
+        if kind == "csc":
+            order = np.argsort(places, kind="stable")
+            parts = (data[order], np.repeat([0, 1], [40, 2])[order], np.searchsorted(places[order], np.arange(6)))
+            matrix = scipy.sparse.csc_array(parts, shape=(2, 5))
+        elif kind == "coo":
+            matrix = scipy.sparse.coo_array((data, (np.repeat([0, 1], [40, 2]), places)), shape=(2, 5))
+        else:
+            matrix = scipy.sparse.csr_array((data, places, lines), shape=(2, 5))
+        np.testing.assert_array_equal(summed_rows(matrix).toarray()[0], sums)
+
+
 def test_room_behind_the_last_entry_holds_nothing():
     """As scipy has it: data and numbers may be longer than the lines say."""
     longer = changed("csr", data=lambda cells: np.append(cells, 7.0), indices=lambda places: np.append(places, 99))

@@ -139,14 +139,15 @@ class FunctionalEstimator:
         check_is_fitted(self)
         coef, constant = np.ravel(self.coef_), float(np.ravel(self.intercept_)[0])
         design = self.moments_.design
+        from discreet.tables.prediction import feature_blocks, margins_of
+
         if design is None:
-            return np.asarray(check_new_rows(self, X) @ coef + constant)
-        from discreet.tables.prediction import feature_blocks
+            return margins_of(check_new_rows(self, X), coef, constant)
 
         target, names = self.moments_.layout.names[-1], self.feature_names_in_
         formula = formula_of(names, target, intercept=self.moments_.layout.intercept)
         blocks = [
-            np.where(kept, features @ coef + constant, np.nan)
+            np.where(kept, margins_of(features, coef, constant), np.nan)
             for features, kept in feature_blocks(X, design.schema, formula, list(self.coef_names_))
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)

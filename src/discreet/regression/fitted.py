@@ -102,16 +102,16 @@ class FittedModel(BaseEstimator):
         """Return linear predictors of new rows, shape (n_rows, n_models); NaN where a cell is missing under "drop"."""
         from sklearn.utils.validation import check_is_fitted
 
+        from discreet.tables.prediction import feature_blocks, margins_of
+
         check_is_fitted(self)
         coefs, constants = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
         if self.grid_ is not None:
-            return np.asarray(bounded_rows(check_new_matrix(self, X), self.grid_) @ coefs.T + constants)
+            return margins_of(bounded_rows(check_new_matrix(self, X), self.grid_), coefs.T, constants)
         if self.design_ is None:
-            return np.asarray(check_new_rows(self, X) @ coefs.T + constants)
-        from discreet.tables.prediction import feature_blocks
-
+            return margins_of(check_new_rows(self, X), coefs.T, constants)
         labels = dict(self.design_.written).get("labels") is not None
         assert self.formula_ is not None  # noqa: S101  (a design has one)
         read = feature_blocks(X, self.design_.schema, self.formula_, list(self.coef_names_), labels=labels)
-        blocks = [np.where(kept[:, None], features @ coefs.T + constants, np.nan) for features, kept in read]
+        blocks = [np.where(kept[:, None], margins_of(features, coefs.T, constants), np.nan) for features, kept in read]
         return np.concatenate(blocks) if blocks else np.empty((0, len(coefs)))

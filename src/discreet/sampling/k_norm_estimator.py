@@ -149,6 +149,8 @@ class KNormEstimator:
         """Return `X @ coef + intercept` for new rows; rows are scaled down to `row_norm` where there is one."""
         from sklearn.utils.validation import check_is_fitted
 
+        from discreet.tables.prediction import feature_blocks, margins_of
+
         check_is_fitted(self)
         coef, constant = np.ravel(self.coef_), float(np.ravel(self.intercept_)[0])
         if self.design_ is None:
@@ -157,13 +159,11 @@ class KNormEstimator:
                 rows = np.clip(rows, -(2.0**400), 2.0**400)
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
                 rows = rows * (self.row_norm / np.maximum(lengths, self.row_norm))[:, None]
-            return np.asarray(rows @ coef + constant)
-        from discreet.tables.prediction import feature_blocks
-
+            return margins_of(rows, coef, constant)
         layout = self.design_.layout
         formula = formula_of(self.feature_names_in_, layout.names[-1], intercept=layout.intercept)
         blocks = [
-            np.where(kept, features @ coef + constant, np.nan)
+            np.where(kept, margins_of(features, coef, constant), np.nan)
             for features, kept in feature_blocks(X, self.design_.schema, formula, list(self.coef_names_))
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)

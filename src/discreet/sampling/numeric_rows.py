@@ -13,6 +13,7 @@ from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.formula import declared
 from discreet.tables.readers import open_table
 from discreet.tables.settled import SettledBlock
+from discreet.tables.sources import is_list_of_paths
 from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class NumericTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a release of these rows must say: only files leave something to be said."""
-        is_file = isinstance(self.source, (str, Path))
+        is_file = isinstance(self.source, (str, Path)) or is_list_of_paths(self.source)
         return open_table(self.source, self.schema, list(self.names)).notes if is_file else ()
 
     def private_matrix(self, progress: Callable[[int], None] | None = None) -> NDArray[np.float64]:

@@ -234,7 +234,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Rows are neither clipped nor scaled down. Of private rows the result is private, too.
         """
         rows = check_new_rows(self, X)
-        return np.asarray((rows - self.center_) / self.scale_ @ self.components_.T)
+        with np.errstate(all="ignore"):  # a warning would tell of a cell
+            return np.asarray((rows - self.center_) / self.scale_ @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:
         """Return the points with these coordinates, float64 of shape (n_rows, n_features)."""
@@ -244,7 +245,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         coordinates = np.asarray(matrix_of_numbers(X), dtype=np.float64)
         if coordinates.ndim != 2 or coordinates.shape[1] != self.n_components_:
             raise InvalidData(f"`X` must have {self.n_components_} columns, one a component.")
-        return np.asarray(coordinates @ self.components_ * self.scale_ + self.center_)
+        with np.errstate(all="ignore"):
+            return np.asarray(coordinates @ self.components_ * self.scale_ + self.center_)
 
     @property
     def _n_features_out(self) -> int:

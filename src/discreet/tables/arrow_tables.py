@@ -175,6 +175,8 @@ def stream_table(stream: Any, where: str, readers: Sequence[ColumnReader]) -> Ar
             raise ValueError
         used.append(True)
         for batch in stream:
+            if isinstance(stream, pa.RecordBatchStreamReader):
+                batch.validate(full=True)
             yield from _pieces(batch)
 
     table = ArrowTable(where, stream.schema.names, readers, batches)
@@ -236,6 +238,8 @@ def _fragment_batches(fragment: Any, names: Sequence[str]) -> Iterator[Any]:
     said: Mapping[str, Any] = ds.get_partition_keys(fragment.partition_expression)
     stored = [name for name in names if name in there]
     for batch in fragment.to_batches(columns=stored, batch_size=BATCH_ROWS):
+        if isinstance(getattr(fragment, "format", None), ds.IpcFileFormat):
+            batch.validate(full=True)
         cells = [
             batch.column(name) if name in stored else pa.repeat(pa.scalar(said.get(name)), batch.num_rows)
             for name in names

@@ -42,7 +42,7 @@ def scan(record: bytes, reading: Reading) -> tuple[int, bool, bool]:
     while True:
         n_fields += 1
         if quotes and record.startswith(_QUOTE, place):
-            place = _closed(record, place + 1)
+            place = closed(record, place + 1)
             if place == 0:
                 return n_fields, True, is_split
         end = record.find(delimiter, place)
@@ -53,7 +53,7 @@ def scan(record: bytes, reading: Reading) -> tuple[int, bool, bool]:
         place = end + 1
 
 
-def _closed(record: bytes, place: int) -> int:
+def closed(record: bytes, place: int) -> int:
     """Return the place behind the quote that closes a field; 0 where none does."""
     while (place := record.find(_QUOTE, place) + 1) and record.startswith(_QUOTE, place):
         place += 1

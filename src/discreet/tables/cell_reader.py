@@ -144,8 +144,10 @@ class CellReader(ABC):
 
     def _dictionary(self, array: Any) -> Cells:
         indices = array.indices
-        places = indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return self._taken(array.dictionary, places)
+        places = indices.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False)
+        # Arrow does not check them. One below 0 may also be an unsigned one that is too large.
+        known = (places >= 0) & (places < len(array.dictionary))
+        return self._taken(array.dictionary, places if known.all() else np.where(known, places, -1))
 
     def _taken(self, values: Any, places: NDArray[np.int64]) -> Cells:
         """Return what the values at some places say; -1 is missing, and a value at no place does not matter."""

@@ -5,6 +5,7 @@ Everything here is declared by a person before a row is read, and nothing is eve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -140,6 +141,10 @@ class Date(Number):
             raise InvalidArgument(f"`lower` must be before `upper`; found {first} and {last}.")
         if not isinstance(format, str) or not all(any(part in format for part in parts) for parts in _DATE_PARTS):
             raise InvalidArgument('`format` must name year, month and day, such as "%d/%m/%Y".')
+        if not _is_format(format):
+            raise InvalidArgument(
+                f'`format` {format!r} is none that datetime.strptime reads. Name every part once, such as "%d/%m/%Y".'
+            )
         policy = _missing(missing)
         if isinstance(policy, Constant):
             policy = Constant(float(days_between(first, _date(policy.value, "missing"))))
@@ -154,7 +159,18 @@ class Date(Number):
 
 
 # A format needs one of each.
-_DATE_PARTS = (("%Y", "%y", "%D", "%F"), ("%m", "%b", "%B", "%D", "%F"), ("%d", "%e", "%D", "%F"))
+_DATE_PARTS = (("%Y", "%y"), ("%m", "%b", "%B"), ("%d",))
+
+
+def _is_format(text: str) -> bool:
+    """Return whether Python can read dates in a form: it does not know every letter that C knows, nor one twice."""
+    try:
+        datetime.strptime("", text)  # noqa: DTZ007  (nothing is read)
+    except ValueError as error:
+        return str(error).startswith("time data ")
+    except re.error:
+        return False
+    return True
 
 
 def days_between(first: date, other: date) -> int:

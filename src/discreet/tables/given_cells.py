@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REAL = "fiub"
+# From here on a double may stand for several whole numbers.
+_WHOLE_LIMIT = np.float64(2**53)
 
 
 def refuse_matrix_class(values: Any, name: str) -> None:
@@ -74,8 +76,12 @@ def _array_of(values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)):
         values = _without_masks(values)
     array: NDArray[Any] = unmasked(values if isinstance(values, np.ndarray) else np.asarray(values))
-    # numpy would make the text "nan" of a missing label among texts.
-    return np.asarray(values, dtype=object) if array.dtype.kind in "SU" else array
+    # numpy would make the text "nan" of a missing label among texts, and one double of several large whole numbers
+    # where a float stands among them.
+    is_merged = array.dtype.kind == "f" and isinstance(values, (list, tuple)) and (np.abs(array) >= _WHOLE_LIMIT).any()
+    if array.dtype.kind in "SU" or is_merged:
+        return np.asarray(values, dtype=object)
+    return array
 
 
 def _without_masks(values: Any) -> Any:

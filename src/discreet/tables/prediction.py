@@ -73,3 +73,9 @@ def feature_blocks(
             settled.multiply(feature, row)
         kept = np.ones(block.n_rows, dtype=bool) if settled.dropped is None else ~settled.dropped
         yield values.T, kept
+
+
+def margins_of(rows: Any, coefs: NDArray[np.float64], constants: Any) -> NDArray[np.float64]:
+    """Return `rows @ coefs + constants`; a warning of an overflow would tell of a cell."""
+    with np.errstate(all="ignore"):
+        return np.asarray(rows @ coefs + constants)

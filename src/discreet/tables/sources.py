@@ -185,7 +185,10 @@ class PartsTable(Table):
     def __init__(self, names: Sequence[str], openers: Sequence[Callable[[], Table]]) -> None:
         self._names = names
         self._openers = openers
-        hints = [opener().size_hint for opener in openers]  # and every file is refused before one is read
+        parts = (opener() for opener in openers)  # one after the other is refused before one is read, and closed
+        said = [(part.size_hint, part.notes) for part in parts]
+        self.notes = tuple(dict.fromkeys(note for _, notes in said for note in notes))
+        hints = [hint for hint, _ in said]
         self.size_hint = None if None in hints else sum(hint for hint in hints if hint is not None)
 
     def blocks(self) -> Iterator[RecordBlock]:

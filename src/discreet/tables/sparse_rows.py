@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 def summed_rows(matrix: Any, name: str = "X") -> Any:
     """Return a sparse matrix of any format as rows of doubles whose doubled entries are summed; a copy.
 
+    Entries of one place are added in the order in which they stand, whatever stands in other rows.
+
     Parameters
     ----------
     matrix : scipy.sparse matrix or array, shape (n_rows, n_columns)
@@ -47,8 +49,6 @@ def summed_rows(matrix: Any, name: str = "X") -> Any:
     >>> summed_rows(doubled).toarray().tolist(), doubled.nnz
     ([[0.0, 3.0, 0.0]], 2)
     """
-    import scipy.sparse
-
     if len(matrix.shape) != 2:
         raise InvalidData(f"`{name}` must be a sparse matrix of two dimensions; found another number of them.")
     if getattr(matrix.dtype, "kind", "O") not in REAL:
@@ -62,12 +62,42 @@ def summed_rows(matrix: Any, name: str = "X") -> Any:
     with suppress(Exception):  # what scipy and numpy say of parts that are no arrays may quote them
         found = take(matrix)
         if found is not None:
-            rows = scipy.sparse.csr_array(found)
+            rows = _summed(found)
     if rows is None:
         raise InvalidData(
             f"`{name}` is a broken sparse matrix: a row or column number lies outside its shape, or its arrays do not "
             f"belong together. Build it anew; {name}.check_format() says more."
         )
+    return rows
+
+
+def _summed(found: Any) -> Any:
+    """Return a sound matrix as rows without doubled entries."""
+    import scipy.sparse
+
+    rows = scipy.sparse.csr_array(found)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.nnz == found.nnz:
+        return rows
+    # scipy sorts all rows or none, and its sort may change the order of doubled entries: what those of a row add up
+    # to would depend on whether another row is in order.
+    return _added_in_order(found.tocoo())
+
+
+def _added_in_order(triples: Any) -> Any:
+    """Return triples as rows whose doubled entries are added one after the other, as they stand."""
+    import scipy.sparse
+
+    row, column = triples.row, triples.col
+    order = np.lexsort((column, row))
+    row, column = row[order], column[order]
+    first = np.ones(row.size, dtype=np.bool_)
+    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+    sums = np.bincount(np.cumsum(first) - 1, weights=triples.data[order])
+    ends = np.concatenate([[0], np.cumsum(np.bincount(row[first], minlength=triples.shape[0]))])
+    rows = scipy.sparse.csr_array((sums, column[first], ends.astype(column.dtype)), shape=triples.shape)
     rows.sum_duplicates()
     return rows
 

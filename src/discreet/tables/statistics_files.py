@@ -66,6 +66,8 @@ _DATES = {
     ".sas7bdat": _SAS_DATES,
     ".xpt": _SAS_DATES,
 }
+# How a SAS transport file begins that says how many records it has, from version 8 on.
+_COUNTED = b"HEADER RECORD*******LIBV8"
 # Days farther from 0 than this are beyond every calendar; they count as this far.
 _FARTHEST = 2.0**30
 
@@ -78,13 +80,30 @@ def statistics_table(path: Path, schema: Schema, readers: Sequence[ColumnReader]
     InvalidArgument
         If the extra `files` is not installed.
     InvalidData
-        If the file is damaged, or lacks a column.
+        If the file is damaged, lacks a column, or does not tell blank records at its end from padding.
     """
     described = _read(path, metadataonly=True)[1]
+    _refuse_uncounted(path, described)
     names = [reader.name for reader in readers]
     return ArrowTable(
         path.name, described.column_names, readers, partial(_batches, path, schema, names), described.number_rows
     )
+
+
+def _refuse_uncounted(path: Path, described: Any) -> None:
+    """Refuse a file of which a record of blanks would be none if it stood last.
+
+    A SAS transport file of version 5 counts no records and is padded with blanks; a number is never blank in it.
+    """
+    if path.suffix.lower() != ".xpt" or set(described.readstat_variable_types.values()) - {"string"}:
+        return
+    with path.open("rb") as file:
+        counts = file.read(len(_COUNTED)) == _COUNTED
+    if not counts:
+        raise InvalidData(
+            f"{path.name} holds texts alone, and a SAS transport file of version 5 does not tell blank records at its "
+            "end from padding. Write it in version 8, or with a column of numbers."
+        )
 
 
 def columns_of(path: Path) -> dict[str, Any]:

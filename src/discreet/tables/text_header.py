@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidData
 from discreet.tables import text_stream
-from discreet.tables.broken_lines import scan
+from discreet.tables.broken_lines import closed, scan
 
 if TYPE_CHECKING:
     from discreet.tables.columns import Reading
@@ -22,6 +23,7 @@ MARK = "\ufeff".encode()
 HEADER_BYTES = 2**22
 # Read at a time until the header ends.
 _HEADER_PIECE = 2**16
+_BLANK_LINES = re.compile(rb"(?:\r?\n)+")
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,35 @@ def _first_line(stream: TextStream, reading: Reading, file_name: str, n_bytes: i
         held += piece
         if at_start and (len(held) >= len(MARK) or not piece):
             held, at_start = held.removeprefix(MARK), False
-        while held.startswith((b"\n", b"\r\n")):
-            held, n_lines = held[held.index(b"\n") + 1 :], n_lines + 1
-        end = 0
-        while end := held.find(b"\n", end) + 1:
-            if not (reading.newlines_in_cells and scan(held[:end], reading)[1]):
-                return held[:end], n_lines + held.count(b"\n", 0, end), held[end:]
+        blank = _BLANK_LINES.match(held)
+        if blank is not None:
+            held, n_lines = held[blank.end() :], n_lines + held.count(b"\n", 0, blank.end())
+        end = _end_of_names(held, reading) if reading.newlines_in_cells else held.find(b"\n") + 1
+        if end:
+            return held[:end], n_lines + held.count(b"\n", 0, end), held[end:]
         if not piece:
             return held, n_lines + 1, b""
         if len(held) > HEADER_BYTES:
             raise InvalidData(
                 f"Cannot read {file_name}: its first line is no list of column names. Correct or replace the file."
             )
+
+
+def _end_of_names(held: bytes, reading: Reading) -> int:
+    """Return the place behind the first line end outside of quotes, 0 where there is none; in one pass."""
+    marks = re.compile(b"[\n" + re.escape(reading.delimiter.encode()) + b"]")
+    place = 0
+    while True:
+        if held.startswith(b'"', place):
+            place = closed(held, place + 1)
+            if place == 0:
+                return 0
+        mark = marks.search(held, place)
+        if mark is None:
+            return 0
+        place = mark.end()
+        if mark.group() == b"\n":
+            return place
 
 
 def _text(body: bytes) -> str | None:
