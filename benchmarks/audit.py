@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.audit.cases import overspent
 from discreet.audit.distinguish import audit
 from discreet.audit.mechanisms import registry
 from discreet.audit.names import on_a_page
@@ -46,7 +47,7 @@ def tightness() -> None:
 
 
 def table() -> None:
-    print("| mechanism | claim | runs | answer | epsilon at least (delta) | mu at least | would convict from |")
+    print("| mechanism | claim | runs | answer | epsilon at least (delta) | mu at least | convicts at |")
     print("|---|---|---|---|---|---|---|")
     for entry in registry().values():
         print(row(entry), flush=True)
@@ -54,7 +55,8 @@ def table() -> None:
 
 def row(entry) -> str:
     verdict = entry.case().run(coins=Coins.from_seed(4))
-    told = "-" if verdict.convicts_from is None else f"{float(verdict.convicts_from):g} times"
+    wrong = entry.case(overspent(entry.budget, Fraction(entry.tells))).run(coins=Coins.from_seed(2))
+    told = f"{entry.tells} times" if wrong.violated else "not"
     return (
         f"| {on_a_page(entry.name)} | {claim_text(verdict.claim)} | {verdict.n_runs} | {verdict.answer} | "
         f"{verdict.epsilon():.2f} ({float(verdict.delta):.2g}) | {verdict.mu():.2f} | {told} |"

@@ -119,7 +119,8 @@ class Entry:
     n_runs : int or None
         Runs of each data set where one takes long; None for what the power asks for.
     tells : number or text
-        The power that this audit must have: its verdicts state at most so many times (see `overspent`).
+        What this audit must convict: the mechanism that spends so many times what it claims (see `overspent`). A
+        verdict states the power of its own runs, carefully, which may be a step or two above.
     """
 
     name: str

@@ -160,7 +160,7 @@ DESCENT = (
         make=partial(_descent, selection="all", n_steps=1, adjacency=_ADD_REMOVE, **_INTERCEPT),
         budget=Zcdp(rho=1),
         n_runs=3000,
-        tells=2,
+        tells="2.5",
     ),
     Entry(
         name="descent, sparse rows",
@@ -174,14 +174,14 @@ DESCENT = (
         make=partial(_descent, selection="threshold", n_steps=1, sparse=True, adjacency=_ADD_REMOVE),
         budget=Gdp(mu=3),
         n_runs=3000,
-        tells="1.6",
+        tells="1.4",
     ),
     Entry(
         name="descent, threshold that selects",
         make=partial(_descent, selection="threshold", n_steps=1, n_columns=2, n_selected=1),
         budget=Gdp(mu=3),
         n_runs=3000,
-        tells=3,
+        tells="2.5",
     ),
     Entry(
         name="descent, threshold that selects, add-remove",
@@ -215,14 +215,14 @@ DESCENT = (
         make=partial(_descent, selection="peel", adjacency=_ADD_REMOVE, n_steps=1),
         budget=Zcdp(rho=2),
         n_runs=2000,
-        tells=3,
+        tells=4,
     ),
     Entry(
         name="descent, coordinate",
         make=partial(_descent, selection="coordinate", n_steps=1),
         budget=Zcdp(rho=2),
         n_runs=4000,
-        tells=4,
+        tells=5,
     ),
     Entry(name="Frank-Wolfe", make=_frank_wolfe, budget=Pure(epsilon=2), n_runs=6000, tells=3),
     Entry(
@@ -232,7 +232,7 @@ DESCENT = (
         n_runs=4000,
         tells=8,
     ),
-    Entry(name="objective perturbation, pure", make=_perturbation, budget=Pure(epsilon=2), n_runs=2000),
+    Entry(name="objective perturbation, pure", make=_perturbation, budget=Pure(epsilon=2), n_runs=2000, tells=3),
     Entry(
         name="objective perturbation, approximate, add-remove",
         make=partial(_perturbation, adjacency=_ADD_REMOVE),
@@ -252,6 +252,7 @@ DESCENT = (
         make=partial(_perturbation, method="output"),
         budget=Pure(epsilon=2),
         n_runs=2000,
+        tells="2.5",
     ),
     Entry(
         name="output perturbation, Gaussian",

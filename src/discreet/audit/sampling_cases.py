@@ -293,7 +293,7 @@ SAMPLING = (
         budget=Pure(epsilon=2),
         covers=("KNormGradientLogisticRegression",),
         n_runs=1000,
-        tells=5,
+        tells=8,
     ),
     Entry(
         name="KNormGradientLinearRegression",
