@@ -180,7 +180,15 @@ def pandas_column(cells, dtype):
 # name: (strategy of one cell, from a list of cells to a source column, declared columns that can be held in it)
 PANDAS = {
     "object": (OBJECTS, "object", "acfd"),
-    "category": (st.one_of(st.none(), TEXTS, st.sampled_from([1, 7, 2.5, Decimal("1.50"), b"7"])), "category", "acf"),
+    "category": (
+        st.one_of(
+            st.none(),
+            TEXTS.filter(lambda text: "\ud800" not in text),
+            st.sampled_from([1, 7, 2.5, Decimal("1.50"), b"7"]),
+        ),
+        "category",
+        "acf",
+    ),
     "string[python]": (optional(TEXTS), "string[python]", "acfd"),
     "string[pyarrow]": (optional(TEXTS.filter(lambda text: "\ud800" not in text)), "string[pyarrow]", "acfd"),
     "str": (optional(TEXTS.filter(lambda text: "\ud800" not in text)), "str", "acfd"),

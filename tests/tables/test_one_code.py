@@ -622,3 +622,18 @@ def test_an_entry_that_a_dictionary_lacks_is_missing(column, place):
     sound = pa.DictionaryArray.from_arrays(pa.array([1, None, None, 0], pa.int32()), pa.array(["1", "0"]))
     for reader in (ColumnReader("c", column, Reading()), UnitReader("c", Reading())):
         np.testing.assert_array_equal(reader.from_arrow(array)[0], reader.from_arrow(sound)[0])
+
+
+@pytest.mark.parametrize("cell", [math.inf, -math.inf, math.nan])
+def test_a_number_that_is_not_finite_is_missing_and_not_at_a_bound(cell):
+    """It is dropped, replaced or refused, also where no other cell of the column is missing."""
+    source = pd.DataFrame({"a": [1.0, cell, 2.0]})
+    for policy, row in (("drop", [0.0, 0.0]), (1.0, None)):
+        design = Design.for_terms("a", Schema({"a": Number(0, 4, missing=policy)}))
+        (block,) = open_table(source, design.schema).blocks()
+        rows = design.encode(block).T
+        np.testing.assert_array_equal(rows[1], rows[0] if row is None else row)
+    refusing = Design.for_terms("a", Schema({"a": Number(0, 4)}))
+    (block,) = open_table(source, refusing.schema).blocks()
+    with pytest.raises(InvalidData, match="missing"):
+        refusing.encode(block)
