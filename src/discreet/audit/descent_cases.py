@@ -139,7 +139,7 @@ DESCENT = (
         make=partial(_descent, selection="all", adjacency=_ADD_REMOVE, n_steps=2),
         budget=Approx(epsilon=1, delta="1/10"),
         n_runs=6000,
-        tells=3,
+        tells="2.5",
     ),
     Entry(
         name="descent, one step",
@@ -167,7 +167,7 @@ DESCENT = (
         make=partial(_descent, selection="all", n_steps=1, sparse=True),
         budget=Gdp(mu=3),
         n_runs=3000,
-        tells="1.6",
+        tells="1.4",
     ),
     Entry(
         name="descent, sparse rows, add-remove",
@@ -188,7 +188,7 @@ DESCENT = (
         make=partial(_descent, selection="threshold", n_steps=1, n_columns=2, n_selected=1, adjacency=_ADD_REMOVE),
         budget=Gdp(mu=3),
         n_runs=3000,
-        tells=3,
+        tells="1.5",
     ),
     Entry(
         name="descent, threshold (DP-IGHT)",
