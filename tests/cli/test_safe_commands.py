@@ -303,3 +303,15 @@ def test_a_name_that_is_given_twice_is_refused(book, folder, command):
     plan = ["plan", "income ~ age", *SCHEMA, "--rows", 900, "--assume", "age=40,9", "--assume", "age=40,12"]
     refused(command, plan, "--assume names 'age' twice")
     assert book.entries == ()
+
+
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("made", [True, False])
+def test_nothing_is_written_under_a_name_that_belongs_to_a_ledger(folder, command, end, made):
+    """What stands beside a ledger as its journal is removed when it is opened, be it a model that was paid for."""
+    if made:
+        dp.Ledger.open("l.ledger", total=dp.Pure(epsilon=2), adjacency=dp.Replace())
+    fit = ["fit", "people.csv", "income ~ age", *PAID, "--total-epsilon", 2, "--force", "-o", f"l.ledger{end}"]
+    refused(command, fit, "is a name that SQLite uses beside a ledger")
+    assert made or not (folder / "l.ledger").exists()
+    assert command(*fit[:-1], f"people{end}")[0] == 0

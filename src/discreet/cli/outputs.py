@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from discreet._files import OutputFile
 
 _SQLITE = b"SQLite format 3\0"
+# What SQLite keeps beside a file, and removes.
+_BESIDE = ("-journal", "-wal", "-shm")
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Write over files that exist.")]
 NoOutputOption = Annotated[
@@ -50,6 +52,12 @@ def check_outputs(outputs: Mapping[str, Path | None], *, force: bool, inputs: It
             raise WrongUsage(f"{option} {str(path)!r} is in the folder of the data. Choose another folder.")
         if is_ledger(path):
             raise WrongUsage(f"{option} {str(path)!r} is a ledger, which is never written over. Choose another name.")
+        beside = [path.with_name(path.name.removesuffix(end)) for end in _BESIDE if path.name.endswith(end)]
+        if any(is_ledger(file) or any(_is_same(file, source) for source in read) for file in beside if file.name):
+            raise WrongUsage(
+                f"{option} {str(path)!r} is a name that SQLite uses beside a ledger: it would remove the file. "
+                "Choose another name."
+            )
         # That a folder is no file is said where it is opened.
         if os.path.lexists(path) and not path.is_dir() and not force:
             raise WrongUsage(f"{option} {str(path)!r} is there already. Choose another name, or add --force.")
