@@ -240,3 +240,78 @@ def test_classes_declare_the_target_of_a_formula(folder, command):
     refused(command, [*fit, "--classes", "a,b", "--loss", "squared"], "--classes belongs to --loss logistic")
     refused(command, [*fit, "--classes", "a,b", "--levels", "region=a,b"], "both declare 'region'")
     refused(command, ["fit", "people.csv", "age", *fit[3:], "--classes", "a,b"], "levels of the formula's target")
+
+
+@pytest.mark.parametrize("radius", ["-1", "0", "1e300"])
+def test_a_radius_that_cannot_be_is_refused_before_the_charge(book, folder, command, radius):
+    """A parabola's radius is checked before the ledger pays, not when the answer is read from the release."""
+    arguments = [*SPENDING["logistic"], *PAID, f"--radius={radius}"]
+    refused(command, arguments, "`radius` must be between 0.1 and 100", code=1)
+    assert book.entries == ()
+
+
+@pytest.mark.parametrize("name", ["fit", "fit by method", "release", "median", "init"])
+def test_nothing_is_written_into_the_folder_of_the_data(book, folder, command, name):
+    """A folder's files are the table, so neither a part of it is written over nor a file put among them."""
+    (folder / "parts").mkdir()
+    (folder / "people.csv").rename(folder / "parts" / "a.csv")
+    (folder / "also").symlink_to("parts")
+    paid = [] if name == "init" else PAID
+    asked = SPENDING.get(name, ["init", "people.csv", "-o", "new.json"])
+    asked = ["parts" if text == "people.csv" else text for text in asked]
+    for output in ("parts/a.csv", "parts/new.json", "also/new.json"):
+        arguments = [output if text == "new.json" else text for text in asked]
+        refused(command, [*arguments, *paid, "--force"], "is in the folder of the data")
+    assert book.entries == ()
+    assert command(*asked, *paid)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--ledger", "l.ledger"], ["--ledger", "absent.ledger"], ["--mechanism", "laplace"], ["--mechanism", "x"]],
+)
+def test_a_free_fit_refuses_what_it_would_ignore(book, folder, command, option):
+    """A fit from a release draws no noise and charges nothing, so a mechanism or a ledger is a mistake."""
+    assert command(*SPENDING["release"], *PAID)[0] == 0
+    refused(command, ["fit", "new.json", "income ~ age", *option], f"{option[0]} belongs to data")
+    code, _, err = command("fit", "new.json", "income ~ age", "--ledger", "l.ledger", "--report", "page.html")
+    assert (code, err) == (0, "")
+    assert "l.ledger" not in err
+    assert (folder / "page.html").exists()
+
+
+@pytest.mark.parametrize("name", SPENDING)
+def test_what_was_paid_for_is_printed_where_the_disk_is_full(book, folder, command, monkeypatch, name):
+    """A file that cannot be written after the charge is printed whole, and the error says so."""
+
+    def full(self, text):
+        del self, text
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_files.OutputFile, "write", full)
+    code, out, err = command(*SPENDING[name], *PAID)
+    assert (code, len(book.entries)) == (1, 1)
+    assert "No space left on device. The ledger has paid" in err
+    assert json.loads(out)["discreet"] == 1
+    assert not (folder / "new.json").exists()
+
+
+def test_a_name_that_is_given_twice_is_refused(book, folder, command):
+    """Of two values for one column none is taken silently."""
+    pca = [*SPENDING["pca"], *PAID, "--center", "age=30", "--center", "age=40"]
+    refused(command, pca, "--center names 'age' twice")
+    plan = ["plan", "income ~ age", *SCHEMA, "--rows", 900, "--assume", "age=40,9", "--assume", "age=40,12"]
+    refused(command, plan, "--assume names 'age' twice")
+    assert book.entries == ()
+
+
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("made", [True, False])
+def test_nothing_is_written_under_a_name_that_belongs_to_a_ledger(folder, command, end, made):
+    """What stands beside a ledger as its journal is removed when it is opened, be it a model that was paid for."""
+    if made:
+        dp.Ledger.open("l.ledger", total=dp.Pure(epsilon=2), adjacency=dp.Replace())
+    fit = ["fit", "people.csv", "income ~ age", *PAID, "--total-epsilon", 2, "--force", "-o", f"l.ledger{end}"]
+    refused(command, fit, "is a name that SQLite uses beside a ledger")
+    assert made or not (folder / "l.ledger").exists()
+    assert command(*fit[:-1], f"people{end}")[0] == 0

@@ -359,3 +359,46 @@ def test_a_sum_of_many_digits_is_read_again(tmp_path):
     assert ledger.left == Pure(epsilon=Fraction(1, 2) - long)
     with pytest.raises(InvalidArgument, match="`budget` must have numbers of at most 14000 binary digits"):
         priced(Pure(epsilon=Fraction(3**9499, 3**9500 + 1)))
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_no_ledger_is_begun_beside_a_journal_that_was_left(tmp_path, waits):
+    """A journal without its file says that a ledger was there, and would be rolled back into a new one."""
+    path = tmp_path / "people.ledger"
+    (tmp_path / "people.ledger-journal").write_bytes(b"left by a crash")
+
+    def spend():
+        Ledger.open(path, Pure(epsilon=1), Replace(), create_on_charge=waits).charge(laplace("1/4"))
+
+    with pytest.raises(LedgerUnusable, match=f"its -journal is there without it.*{RESTORE}"):
+        spend()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["people.ledger-journal"]
+    (tmp_path / "people.ledger-journal").unlink()
+    spend()
+
+
+def test_a_ledger_that_waits_knows_of_a_file_that_another_one_made(tmp_path):
+    """Where two of one process wait for the first charge and the file goes after it, neither makes it anew."""
+    path = tmp_path / "people.ledger"
+    first, second = (Ledger.open(path, Pure(epsilon=1), Replace(), create_on_charge=True) for _ in range(2))
+    first.charge(laplace("1"))
+    path.unlink()
+    for ledger in (second, first):
+        with pytest.raises(LedgerUnusable, match=RESTORE):
+            ledger.charge(laplace("1"))
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("total", [Pure(epsilon=1), Approx(epsilon=1, delta="1e-6")])
+def test_a_cost_below_what_its_release_asked_for_is_refused(tmp_path, total):
+    """Changed together with the sum that was noted, it would make room for more."""
+    path = tmp_path / "people.ledger"
+    Ledger.open(path, total, Replace()).charge(laplace("1"))
+    with closing(sqlite3.connect(path)) as connection:
+        (cost,) = connection.execute("SELECT cost FROM entries").fetchone()
+    document = json.loads(cost)
+    document.get("pure", document)["epsilon"] = "1/100"
+    edit(path, "UPDATE entries SET cost = ?", (json.dumps(document),))
+    edit(path, "UPDATE ledger SET spent = ?", (json.dumps(document),))
+    with pytest.raises(LedgerUnusable, match=f"cost of entry 1 is not what its release asked for.*{RESTORE}"):
+        Ledger.open(path)

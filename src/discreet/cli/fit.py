@@ -12,10 +12,12 @@ from discreet.cli import declarations as options
 from discreet.cli import front, numbers
 from discreet.cli import report as pages
 from discreet.cli import sparse as sparse_options
-from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, open_output
+from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, keep, open_output
 from discreet.cli.payment import NoLedgerOption, check_payment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from discreet.functional.inference import RegressionResult
     from discreet.functional.moments import Moments
     from discreet.privacy.adjacency import Adjacency
@@ -151,7 +153,16 @@ def fit(
     options.require_file(data, "data file")
     if is_release:
         _refuse_declarations(
-            data, schema=schema, bounds=bounds, levels=levels, adjacency=adjacency, no_ledger=no_ledger, method=method
+            data,
+            schema=schema,
+            bounds=bounds,
+            levels=levels,
+            adjacency=adjacency,
+            # A page may tell of the ledger that paid for the release.
+            ledger=None if report is not None else ledger,
+            no_ledger=no_ledger,
+            mechanism=None if mechanism == "auto" else mechanism,
+            method=method,
         )
         check_safe()
         _fit_by_moments(data, formula, None, radius=radius, mechanism=mechanism, **common)
@@ -185,6 +196,7 @@ def _fit_by_moments(
     as_json: bool,
 ) -> None:
     """Fit from one noisy Gram matrix, write and print; from a release where there is no schema."""
+    regress = _regression(loss, radius)
     with ExitStack() as stack:
         file, page = (
             None if path is None else stack.enter_context(open_output(path, force=force, name=name))
@@ -205,9 +217,9 @@ def _fit_by_moments(
                 mechanism=mechanism,
                 loss=loss,
             )
-        result = _regress(moments, formula, loss, radius)
+        result = regress(moments, formula)
         if file is not None:
-            file.write(result.dumps())
+            keep(file, result.dumps())
         if page is not None:
             pages.write_page(page, result, ledger)
     typer.echo(result.dumps() if as_json else str(result.summary()), nl=not as_json)
@@ -249,13 +261,14 @@ def _check_loss(loss: str, radius: float | None, method: str | None) -> None:
         raise options.WrongUsage("--radius belongs to --loss logistic without --method. Leave it out.")
 
 
-def _regress(moments: Moments, formula: str, loss: str, radius: float | None) -> RegressionResult:
+def _regression(loss: str, radius: float | None) -> Callable[[Moments, str], RegressionResult]:
+    """Return what answers a formula from moments; a radius that cannot be is refused here, before the charge."""
     if loss == SQUARED:
-        return moments.regress(formula)
+        return lambda moments, formula: moments.regress(formula)
     from discreet.functional.logit import LogisticObjective
 
     approximation = "taylor" if radius is None else "minimax"
-    return LogisticObjective(approximation=approximation, radius=radius).regress(moments, formula)
+    return LogisticObjective(approximation=approximation, radius=radius).regress
 
 
 def _from_release(data: Path, budget: Budget | None, total: options.Terms | None) -> Moments:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli.outputs import open_output
+from discreet.cli.outputs import keep, open_output
 from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def fit_by_method(
         model.fit_table(data, formula, ledger=payer)
         text = model.dumps()
         if file is not None:
-            file.write(text)
+            keep(file, text)
         if page is not None:
             write_page(page, model, ledger)
     typer.echo(text if as_json else str(model.result()), nl=not as_json)

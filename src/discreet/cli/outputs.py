@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli.declarations import WrongUsage
+from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from discreet._files import OutputFile
 
 _SQLITE = b"SQLite format 3\0"
+# What SQLite keeps beside a file, and removes.
+_BESIDE = ("-journal", "-wal", "-shm")
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Write over files that exist.")]
 NoOutputOption = Annotated[
@@ -44,8 +47,17 @@ def check_outputs(outputs: Mapping[str, Path | None], *, force: bool, inputs: It
     for option, path in named.items():
         if any(_is_same(path, source) for source in read):
             raise WrongUsage(f"{option} {str(path)!r} is a file that this command reads. Choose another name.")
+        # A folder's files are the table: each is a part of it, and no other may stand beside them.
+        if any(source.is_dir() and _is_same(path.parent, source) for source in read):
+            raise WrongUsage(f"{option} {str(path)!r} is in the folder of the data. Choose another folder.")
         if is_ledger(path):
             raise WrongUsage(f"{option} {str(path)!r} is a ledger, which is never written over. Choose another name.")
+        beside = [path.with_name(path.name.removesuffix(end)) for end in _BESIDE if path.name.endswith(end)]
+        if any(is_ledger(file) or any(_is_same(file, source) for source in read) for file in beside if file.name):
+            raise WrongUsage(
+                f"{option} {str(path)!r} is a name that SQLite uses beside a ledger: it would remove the file. "
+                "Choose another name."
+            )
         # That a folder is no file is said where it is opened.
         if os.path.lexists(path) and not path.is_dir() and not force:
             raise WrongUsage(f"{option} {str(path)!r} is there already. Choose another name, or add --force.")
@@ -56,6 +68,27 @@ def open_output(path: Path, *, force: bool, name: str = "output") -> OutputFile:
     from discreet._files import OutputFile
 
     return OutputFile(path, name=name, overwrite=force)
+
+
+def keep(file: OutputFile, text: str) -> None:
+    """Write what was paid for; where the disk refuses it, print it, so that it is not lost.
+
+    Raises
+    ------
+    InvalidArgument
+        If the file could not be written; the text is then on stdout.
+    """
+    try:
+        file.write(text)
+    except OSError as failure:
+        reason = failure.strerror or type(failure).__name__
+    else:
+        return
+    typer.echo(text, nl=False)
+    raise InvalidArgument(
+        f"Cannot write `output` {str(file.path)!r}: {reason}. The ledger has paid: keep what was printed instead, "
+        "which is the whole file."
+    )
 
 
 def check_kept(output: Path | None, *, no_output: bool, as_json: bool, what: str) -> None:

@@ -199,5 +199,7 @@ def read_assumptions(texts: list[str]) -> dict[str, list[float]]:
         found_numbers = numbers.reals(values)
         if not (equals and name and found_numbers):
             raise options.WrongUsage("--assume must read NAME=NUMBERS. Write for example --assume age=40,12.")
+        if name in found:
+            raise options.WrongUsage(f"--assume names {name!r} twice. Leave one of them out.")
         found[name] = found_numbers
     return found

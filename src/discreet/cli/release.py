@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli.outputs import ForceOption, check_outputs, open_output
+from discreet.cli.outputs import ForceOption, check_outputs, keep, open_output
 from discreet.cli.payment import NoLedgerOption, check_payment
 
 
@@ -56,7 +56,7 @@ def release(
             data, design, budget=budget, adjacency=neighbours, ledger=ledger, total=total, mechanism=mechanism
         )
         text = moments.dumps()
-        file.write(text)
+        keep(file, text)
     if json:
         typer.echo(text, nl=False)
         return

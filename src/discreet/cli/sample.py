@@ -13,7 +13,7 @@ import typer
 from discreet import _checks
 from discreet.cli import declarations as options
 from discreet.cli import numbers as plain
-from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, open_output
+from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, keep, open_output
 from discreet.cli.payment import NoLedgerOption, check_payment
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def sample(
         else:
             text, told = _quantiles(asked, ["1/2"] if what == MEDIAN else quantile or [], step)
         if file is not None:
-            file.write(text)
+            keep(file, text)
     typer.echo(text if json else told, nl=not json)
 
 
@@ -227,11 +227,15 @@ def _components(asked: _Asked, runtime: str | None, center: list[str], **chosen:
 def _center(texts: list[str], table: NumericTable) -> list[float]:
     """Return the middle of the bounds, but where another public middle is given."""
     middle = {name: (low + high) / 2 for name, low, high in zip(table.names, *table.limits, strict=True)}
+    given = set()
     for text in texts:
         name, equals, value = text.rpartition("=")
         number = _checks.float_of(value) if equals else None
         if number is None or name not in middle:
             raise options.WrongUsage("--center must read NAME=VALUE, NAME a column of the components.")
+        if name in given:
+            raise options.WrongUsage(f"--center names {name!r} twice. Leave one of them out.")
+        given.add(name)
         middle[name] = number
     return list(middle.values())
 

@@ -11,7 +11,7 @@ import typer
 
 from discreet.cli import declarations as options
 from discreet.cli import numbers
-from discreet.cli.outputs import open_output
+from discreet.cli.outputs import keep, open_output
 from discreet.cli.report import write_page
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def fit_sparse(
             model.fit_with_progress(table.private_X, target, ledger=payer, progress=progress)
         text = model_files.dumps(model)
         if file is not None:
-            file.write(text)
+            keep(file, text)
         if page is not None:
             write_page(page, model, ledger)
     typer.echo(text if as_json else describe(model), nl=not as_json)

@@ -48,6 +48,8 @@ CREATE TABLE entries (number INTEGER PRIMARY KEY, time TEXT NOT NULL, event TEXT
 # the file*. So transactions and forks of one process exclude each other.
 _transactions = threading.RLock()
 _forks = 0
+# How often this process made a file at a path.
+_made: dict[Path, int] = {}
 
 
 def _born() -> None:
@@ -192,6 +194,9 @@ class FileStore:
     @classmethod
     def create(cls, path: Path, terms: Terms) -> bool:
         """Make a new file; return False where another process was first."""
+        # Without its file a journal would be rolled back into the new one. In this order: files never vanish.
+        if os.path.lexists(f"{path}-journal") and not os.path.lexists(path):
+            raise _unusable(path, "its -journal is there without it, so it was deleted or moved")
         rule, _ = terms.read()
         version = FORMAT if rule.pure_limit is None else FORMAT_OF_TWO_SUMS
         draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
@@ -213,6 +218,7 @@ class FileStore:
         except (OSError, sqlite3.Error) as failure:
             reason = type(failure).__name__
         else:
+            _made[path] = _made.get(path, 0) + 1
             return True
         finally:
             with suppress(OSError):
@@ -349,6 +355,8 @@ class FileStore:
             row = _row(number, time, text, cost)
             if row is None or row.event.adjacency != promise[1]:
                 raise self._unusable(f"entry {number} cannot be read, or is of a newer version of discreet")
+            if not _is_as_asked(row):
+                raise self._unusable(f"the cost of entry {number} is not what its release asked for")
             new.append(row)
         if spent is None:
             spent = promise[0].nothing()
@@ -360,10 +368,7 @@ class FileStore:
         return (*rows, *new), spent + together
 
     def _unusable(self, reason: str) -> DiscreetError:
-        return LedgerUnusable(
-            f"Cannot use the ledger {str(self._path)!r}: {reason}. Nothing is released. "
-            "Restore the newest copy, or make the file readable and writable; never begin anew for the same people."
-        )
+        return _unusable(self._path, reason)
 
 
 class FileOnFirstCharge(FileStore):
@@ -373,10 +378,13 @@ class FileOnFirstCharge(FileStore):
         super().__init__(path, terms)
         self._promise = terms.read()
         self._seen = False
+        self._made_before = _made.get(path, 0)
 
     def _is_there(self) -> bool:
-        # A file that was there once is never made anew: it would have forgotten what was spent.
-        self._seen = self._seen or os.path.lexists(self._path)
+        # A file that was there once, by another ledger of this process too, is never made anew: it would have
+        # forgotten what was spent.
+        made = _made.get(self._path, 0) != self._made_before
+        self._seen = self._seen or made or os.path.lexists(self._path)
         return self._seen
 
     def promise(self) -> tuple[Filter, Adjacency]:
@@ -408,6 +416,13 @@ class FileOnFirstCharge(FileStore):
             self.create(self._path, self._terms)
             self._seen = True
         super().append(event, cost, admit)
+
+
+def _unusable(path: Path, reason: str) -> DiscreetError:
+    return LedgerUnusable(
+        f"Cannot use the ledger {str(path)!r}: {reason}. Nothing is released. "
+        "Restore the newest copy, or make the file readable and writable; never begin anew for the same people."
+    )
 
 
 def budget_text(budget: Budget) -> str:
@@ -451,6 +466,12 @@ def _row(number: Any, time: Any, text: Any, cost: Any) -> Row | None:
         return Row(number, datetime.fromisoformat(time), text, event_of(text), cost_of(cost))
     except _UNREADABLE:
         return None
+
+
+def _is_as_asked(row: Row) -> bool:
+    """Whether costs in the currency of the event's budget are that budget, as every version charges."""
+    asked = row.event.budget
+    return all(type(cost) is not type(asked) or cost == asked for cost in (row.cost.budget, row.cost.pure))
 
 
 def _sum_of_costs(costs: list[Cost]) -> Cost | None:
