@@ -331,7 +331,7 @@ class TestUserTarget(Rows):
     )
     def test_bad_declarations_are_refused_by_name(self, changes, text):
         """Every field has its range."""
-        with pytest.raises((InvalidArgument, InvalidType), match=text):
+        with pytest.raises((InvalidArgument, InvalidData, InvalidType), match=text):
             self.target(**changes)
 
 
@@ -396,8 +396,8 @@ def test_custom_laws_propose_what_their_function_says():
 def test_rows_are_tables_of_numbers():
     """Ragged, textual and three-dimensional data are refused; one column may come flat; no cell is quoted."""
     assert rows_of([1, 2]).shape == (2, 1)
-    for bad in ([[1], [2, 3]], [["secret"]]):
-        with pytest.raises(InvalidType, match="array of numbers") as caught:
+    for bad, text in (([[1], [2, 3]], "rows of one length"), ([["secret"]], "a cell that is not a number")):
+        with pytest.raises(InvalidData, match=text) as caught:
             rows_of(bad)
         assert "secret" not in str(caught.value)
     with pytest.raises(InvalidData, match="3 dimensions"):
