@@ -7,15 +7,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.audit.cases import overspent
+from discreet.audit.cases.case import overspent
 from discreet.audit.distinguish import audit
 from discreet.audit.mechanisms import registry
 from discreet.audit.names import on_a_page
 from discreet.audit.verdicts import claim_text
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.privacy.budgets import Gdp, Pure
+from discreet.privacy.coins import Coins
 from timing import report, seconds
 
 N_RUNS = 10**6

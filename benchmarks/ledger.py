@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import discreet as dp
+from discreet.privacy.events.noise import GaussianEvent
 from discreet.privacy.ledger_store import budget_text
-from discreet.privacy.noise_events import GaussianEvent
 from timing import report, seconds
 
 N_ENTRIES = 10_000

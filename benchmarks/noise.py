@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import spearmanr
 
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.lattice.noise.wishart import wishart_difference
+from discreet.privacy.coins import Coins
 from timing import report, seconds
 
 SCALE = Fraction(2**20)

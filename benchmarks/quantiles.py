@@ -9,16 +9,16 @@ from functools import partial
 
 import numpy as np
 
+from discreet.estimators.quantile import KNormGradientQuantileRegression
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Pure
-from discreet.sampling.linear_grid import LinearOnGrid
+from discreet.privacy.coins import Coins
+from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.model_rows import ArrayBlocks, LayoutRows
-from discreet.sampling.quantile_models import KNormGradientQuantileRegression
-from discreet.sampling.quantile_release import median
-from discreet.sampling.quantiles import QuantileTarget
+from discreet.sampling.quantiles.linear_grid import LinearOnGrid
+from discreet.sampling.quantiles.quantile_release import median
+from discreet.sampling.quantiles.quantiles import QuantileTarget
 from discreet.tables.arrays import ArrayRows, array_layout
 from timing import report
 

@@ -76,10 +76,10 @@ def plain(path: Path, names: list[str]) -> object:
 def exact(path: Path, names: list[str]) -> object:
     """Sum the exact Gram matrix on the public grid."""
     from discreet.lattice.gram import GramSum
-    from discreet.tables.columns import Number
     from discreet.tables.design import Design
-    from discreet.tables.readers import open_table
-    from discreet.tables.schema import Schema
+    from discreet.tables.readers.tables import open_table
+    from discreet.tables.schema.columns import Number
+    from discreet.tables.schema.schema import Schema
 
     design = Design.for_terms(None, Schema({name: Number(0, 100) for name in names}))
     total = GramSum(design.layout)
@@ -110,9 +110,9 @@ def plain_read(source: Any, names: list[str]) -> int:
 
 def exact_read(source: Any, names: list[str]) -> int:
     """Read every cell as declared."""
-    from discreet.tables.columns import Number
-    from discreet.tables.readers import open_table
-    from discreet.tables.schema import Schema
+    from discreet.tables.readers.tables import open_table
+    from discreet.tables.schema.columns import Number
+    from discreet.tables.schema.schema import Schema
 
     schema = Schema({name: Number(0, 100) for name in names})
     return sum(block.n_rows for block in open_table(source, schema).blocks())

@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Pure
-from discreet.privacy.sampling_events import Runtime
-from discreet.sampling.k_norm_targets import KNormGradient
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime
+from discreet.sampling.k_norm.targets import KNormGradient
 from discreet.sampling.mechanisms import plan_draws
 from discreet.sampling.policies import CoolDown
 from discreet.sampling.samplers import Counters, run

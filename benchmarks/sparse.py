@@ -19,9 +19,9 @@ from discreet.descent.calibration import plan_descent
 from discreet.descent.losses import LogisticLoss, SquaredLoss
 from discreet.descent.rows import integer_rows
 from discreet.descent.steps import FullGaussian, cut, descend
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx
+from discreet.privacy.coins import Coins
 from discreet.privacy.release import release
 from timing import ratio, report, seconds
 

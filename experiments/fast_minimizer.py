@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
-from discreet.descent import perturbation
+from discreet.descent.rivals import perturbation
 from discreet.descent.losses import LogisticLoss
-from discreet.descent.minimizer import Minimizer, PrivateObjective
+from discreet.descent.rivals.minimizer import Minimizer, PrivateObjective
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from discreet.descent.losses import Loss
     from discreet.descent.rows import IntegerRows
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # The largest residual that was left, in units of what is allowed; a run reports it.
 worst = {"residual": 0.0}

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 import discreet as dp
-from discreet.regression import choice
-from discreet.regression.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators import choice
+from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
 
 EPSILONS = ("0.1", "0.4", "0.8", "3.2")
 CURRENCIES = ("Pure", "Approx", "Zcdp", "Gdp")

@@ -1,4 +1,4 @@
-"""Preconditioned descent in floats: the algorithm of `discreet.descent.preconditioned` where speed and change matter.
+"""Preconditioned descent in floats: the algorithm of `discreet.descent.preconditioned.plan` where speed and change matter.
 
 Nothing here is private: noise is drawn from NumPy's generators and sums are floats. The scripts beside it use it to
 find default settings and to compare methods, thousands of fits at a time.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 Array = Any
-# As `discreet.descent.links`: the mean of a count is at most e times its upper bound.
+# As `discreet.descent.preconditioned.links`: the mean of a count is at most e times its upper bound.
 LARGEST_LOG_MEAN = 1.0
 LEAST_MEAN = 1e-3
 

@@ -73,8 +73,8 @@ def columns() -> dict[str, Column]:
 def ours(adjacency: Any, grid: str) -> Any:
     """Return how we draw: on the finest grid, on one of 1,000 steps, or on the column's own unit."""
     import discreet as dp
-    from discreet.lattice.coins import Coins
-    from discreet.sampling.quantile_release import plan_quantiles
+    from discreet.privacy.coins import Coins
+    from discreet.sampling.quantiles.quantile_release import plan_quantiles
 
     def prepared(column: Column, q: str, epsilon: str) -> Any:
         thousandth = (column.high - column.low) / 1000

@@ -25,18 +25,18 @@ from matplotlib.figure import Figure
 
 import discreet as dp
 from discreet.errors import DiscreetError
-from discreet.lattice.coins import Coins
-from discreet.privacy.envelopes import CommonEnvelope
-from discreet.privacy.runtimes import geometric_runtime
-from discreet.privacy.sampling_events import Runtime
-from discreet.sampling.bases import Uniform
-from discreet.sampling.bingham import Bingham
-from discreet.sampling.holder import LogHoelder
-from discreet.sampling.k_norm_targets import KNormGradient, plan_k_norm
+from discreet.privacy.coins import Coins
+from discreet.privacy.curves.envelopes import CommonEnvelope
+from discreet.privacy.curves.runtimes import geometric_runtime
+from discreet.privacy.events.sampling import Runtime
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.pca.bingham import Bingham
+from discreet.sampling.targets.holder import LogHoelder
+from discreet.sampling.k_norm.targets import KNormGradient, plan_k_norm
 from discreet.sampling.mechanisms import plan_draws
 from discreet.sampling.policies import BlockRestart, ConstantAcceptance, CoolDown, Plain, Squeeze, Truncated
 from discreet.sampling.samplers import Counters, run
-from discreet.sampling.user_targets import UserTarget
+from discreet.sampling.targets.user_targets import UserTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from discreet.descent.calibration import plan_descent
 from discreet.descent.losses import loss_named
 from discreet.descent.rows import integer_rows
 from discreet.descent.simulation import Settings, tune_on_simulation
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 
 if TYPE_CHECKING:
     from discreet.descent.rows import IntegerRows

@@ -29,14 +29,14 @@ import numpy as np
 import scipy.sparse as sp
 
 import discreet as dp
-from discreet.descent import two_stage
+from discreet.descent.rivals import two_stage
 from discreet.descent.baseline import ight_not_private
-from discreet.descent.estimator import bounded_rows
+from discreet.estimators.descent_base import bounded_rows
 from discreet.descent.losses import loss_named
 from discreet.descent.rows import integer_rows
 from discreet.descent.steps import Descent
 from discreet.errors import DiscreetError
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from discreet.descent.calibration import plan_descent
 from discreet.descent.losses import loss_named
 from discreet.descent.rows import integer_rows
 from discreet.descent.steps import Descent
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 
 if TYPE_CHECKING:

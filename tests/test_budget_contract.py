@@ -10,8 +10,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DiscreetError
+from discreet.estimators.forecasts import compare_methods
 from discreet.privacy import accounting
-from discreet.regression.forecasts import compare_methods
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -70,7 +70,7 @@ def test_num_10_the_manual_says_that_survival_models_are_not_offered():
 def test_sem_02_replacing_a_record_costs_what_adding_and_removing_one_does_twice():
     """SEM-02: at the same noise mu doubles and rho quadruples; two adjacencies do not compose."""
     layout = {"budget": dp.Gdp(mu=100), "statistic": "sum", "shape": ()}
-    from discreet.privacy.noise_events import GaussianEvent
+    from discreet.privacy.events.noise import GaussianEvent
 
     bound = Fraction(7)
     one = GaussianEvent(adjacency=dp.AddRemove(), sensitivity_squared=bound**2, variance=Fraction(25), **layout)

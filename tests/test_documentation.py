@@ -65,7 +65,7 @@ def test_every_proof_that_is_cited_is_there():
 
 def test_the_examples_of_schema_files_are_some(tmp_path):
     """The schemas that the documentation shows can be read, and say the same after a round trip."""
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
     blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "schema.md").read_text(), flags=re.DOTALL)
     assert blocks

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.cli.main import main
 from discreet.errors import DiscreetError
-from discreet.tables.drafts import draft_schema
-from discreet.tables.inspection import count_cells
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.drafts import draft_schema
+from discreet.tables.schema.inspection import count_cells
+from discreet.tables.schema.schema import Schema
 
 # `make nightly` gives each of the two fuzzers half of this.
 SECONDS = float(os.environ.get("DISCREET_FUZZ_SECONDS", "600"))

@@ -12,12 +12,12 @@ import scipy.stats
 
 import discreet as dp
 from discreet.functional.moments import TableRows
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.laplace import rounded_laplace
+from discreet.privacy.coins import Coins
 from discreet.tables.arrays import ArrayRows
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
+from discreet.tables.readers.tables import open_table
 from privacy.ledger_workers import ask_for_a_quarter
 
 pytestmark = pytest.mark.nightly

@@ -15,27 +15,27 @@ import pytest
 import discreet as dp
 from descent import estimators
 from descent.rows_of import planned, sparse_rows
-from discreet.descent.frank_wolfe import plan_frank_wolfe
 from discreet.descent.losses import LogisticLoss, SquaredLoss
-from discreet.descent.models import SparseLogisticRegression
-from discreet.descent.perturbation import plan_perturbation
+from discreet.descent.rivals.frank_wolfe import plan_frank_wolfe
+from discreet.descent.rivals.perturbation import plan_perturbation
+from discreet.descent.rivals.two_stage import plan_two_stage
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
-from discreet.descent.search import PrivateSearch
 from discreet.descent.simulation import tune_on_simulation
-from discreet.descent.two_stage import plan_two_stage
 from discreet.errors import InvalidArgument, InvalidData, NoiseDominatedWarning
+from discreet.estimators.functional_linear import FunctionalLinearRegression
+from discreet.estimators.functional_logistic import FunctionalLogisticRegression
+from discreet.estimators.scaler import BoundsScaler
+from discreet.estimators.search import PrivateSearch
+from discreet.estimators.sparse import SparseLogisticRegression
 from discreet.functional.forecast import forecast
 from discreet.functional.inference import RegressionResult
-from discreet.functional.logistic import FunctionalLogisticRegression
 from discreet.functional.logit import LogisticObjective
 from discreet.functional.minimax import minimax, taylor
-from discreet.functional.models import FunctionalLinearRegression
 from discreet.functional.objectives import last_column_selection
 from discreet.functional.paper_modes import printed_sensitivity
 from discreet.functional.repair import mean_predictor, minimise
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.lattice.gram import gram_of_arrays
 from discreet.lattice.grid import Coding, Layout
 from discreet.lattice.noise.gaussian import rounded_gaussian
@@ -50,26 +50,26 @@ from discreet.privacy import accounting
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.descent_events import GaussianStepsEvent, SelectedStepsEvent
-from discreet.privacy.envelopes import CommonEnvelope
-from discreet.privacy.ledger import Ledger
-from discreet.privacy.noise_events import CoefficientLaplaceEvent, KNormEvent, WishartEvent
-from discreet.privacy.perturbation_events import (
+from discreet.privacy.coins import Coins
+from discreet.privacy.curves.envelopes import CommonEnvelope
+from discreet.privacy.curves.products import Subsampled, WithPure, group_curve
+from discreet.privacy.curves.runtimes import RuntimePair, geometric_runtime
+from discreet.privacy.events.descent import GaussianStepsEvent, SelectedStepsEvent
+from discreet.privacy.events.noise import CoefficientLaplaceEvent, KNormEvent, WishartEvent
+from discreet.privacy.events.perturbation import (
     FrankWolfeEvent,
     PerturbedMinimizerEvent,
     PerturbedObjectiveEvent,
     TwoStageEvent,
 )
-from discreet.privacy.products import Subsampled, WithPure, group_curve
-from discreet.privacy.repeated_events import RepeatedEvent
-from discreet.privacy.runtimes import RuntimePair, geometric_runtime
-from discreet.privacy.search_events import PrivateSearchEvent, RunLaw
+from discreet.privacy.events.repeated import RepeatedEvent
+from discreet.privacy.events.search import PrivateSearchEvent, RunLaw
+from discreet.privacy.ledger import Ledger
 from discreet.report.curves import tradeoff_figure
-from discreet.tables.columns import Number
 from discreet.tables.design import Design
-from discreet.tables.scaling import BoundsScaler
-from discreet.tables.schema import Schema
-from discreet.tables.sparse_files import read_sparse
+from discreet.tables.readers.sparse_files import read_sparse
+from discreet.tables.schema.columns import Number
+from discreet.tables.schema.schema import Schema
 from privacy.doubles import gaussian, laplace
 
 BAD = [math.nan, math.inf, -math.inf, -1, -0.5, True, np.True_, "x", "nan", "inf", np.float32("nan"), None, [1], 1j]

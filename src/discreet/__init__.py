@@ -8,14 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.descent.frank_wolfe_models import FrankWolfeLinearRegression as FrankWolfeLinearRegression
-    from discreet.descent.frank_wolfe_models import FrankWolfeLogisticRegression as FrankWolfeLogisticRegression
-    from discreet.descent.models import SparseLinearRegression as SparseLinearRegression
-    from discreet.descent.models import SparseLogisticRegression as SparseLogisticRegression
-    from discreet.descent.perturbed_models import PerturbedLogisticRegression as PerturbedLogisticRegression
-    from discreet.descent.search import PrivateSearch as PrivateSearch
-    from discreet.descent.two_stage_models import TwoStageLinearRegression as TwoStageLinearRegression
-    from discreet.descent.two_stage_models import TwoStageLogisticRegression as TwoStageLogisticRegression
     from discreet.errors import AdjacencyMismatch as AdjacencyMismatch
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import ClassLabelsWarning as ClassLabelsWarning
@@ -30,156 +22,164 @@ if TYPE_CHECKING:
     from discreet.errors import NoiseDominatedWarning as NoiseDominatedWarning
     from discreet.errors import NoLedgerWarning as NoLedgerWarning
     from discreet.errors import NoSoundConversion as NoSoundConversion
+    from discreet.estimators.frank_wolfe import FrankWolfeLinearRegression as FrankWolfeLinearRegression
+    from discreet.estimators.frank_wolfe import FrankWolfeLogisticRegression as FrankWolfeLogisticRegression
+    from discreet.estimators.functional_linear import FunctionalLinearRegression as FunctionalLinearRegression
+    from discreet.estimators.functional_logistic import FunctionalLogisticRegression as FunctionalLogisticRegression
+    from discreet.estimators.k_norm import KNormGradientLinearRegression as KNormGradientLinearRegression
+    from discreet.estimators.k_norm import KNormGradientLogisticRegression as KNormGradientLogisticRegression
+    from discreet.estimators.models import LinearRegression as LinearRegression
+    from discreet.estimators.models import LogisticRegression as LogisticRegression
+    from discreet.estimators.models import PoissonRegression as PoissonRegression
+    from discreet.estimators.pca import PrivatePCA as PrivatePCA
+    from discreet.estimators.perturbed import PerturbedLogisticRegression as PerturbedLogisticRegression
+    from discreet.estimators.quantile import KNormGradientQuantileRegression as KNormGradientQuantileRegression
+    from discreet.estimators.scaler import BoundsScaler as BoundsScaler
+    from discreet.estimators.search import PrivateSearch as PrivateSearch
+    from discreet.estimators.sparse import SparseLinearRegression as SparseLinearRegression
+    from discreet.estimators.sparse import SparseLogisticRegression as SparseLogisticRegression
+    from discreet.estimators.two_stage import TwoStageLinearRegression as TwoStageLinearRegression
+    from discreet.estimators.two_stage import TwoStageLogisticRegression as TwoStageLogisticRegression
     from discreet.functional.forecast import Forecast as Forecast
     from discreet.functional.forecast import forecast as forecast
     from discreet.functional.inference import RegressionResult as RegressionResult
-    from discreet.functional.logistic import FunctionalLogisticRegression as FunctionalLogisticRegression
     from discreet.functional.logit import LogisticObjective as LogisticObjective
-    from discreet.functional.models import FunctionalLinearRegression as FunctionalLinearRegression
     from discreet.functional.moments import Moments as Moments
     from discreet.functional.moments import release_moments as release_moments
     from discreet.functional.objectives import QuadraticObjective as QuadraticObjective
     from discreet.functional.objectives import SquaredObjective as SquaredObjective
     from discreet.lattice.bounds import Box as Box
     from discreet.lattice.bounds import Interval as Interval
-    from discreet.lattice.coins import Coins as Coins
     from discreet.privacy.adjacency import AddRemove as AddRemove
     from discreet.privacy.adjacency import Replace as Replace
     from discreet.privacy.budgets import Approx as Approx
     from discreet.privacy.budgets import Gdp as Gdp
     from discreet.privacy.budgets import Pure as Pure
     from discreet.privacy.budgets import Zcdp as Zcdp
-    from discreet.privacy.composition import compose_plan as compose_plan
+    from discreet.privacy.coins import Coins as Coins
+    from discreet.privacy.curves.composition import compose_plan as compose_plan
+    from discreet.privacy.curves.piecewise import PiecewiseLinear as PiecewiseLinear
+    from discreet.privacy.curves.runtimes import geometric_runtime as geometric_runtime
+    from discreet.privacy.curves.tradeoff import TradeoffFunction as TradeoffFunction
     from discreet.privacy.ledger import Ledger as Ledger
-    from discreet.privacy.piecewise import PiecewiseLinear as PiecewiseLinear
     from discreet.privacy.release import Release as Release
     from discreet.privacy.release import release as release
-    from discreet.privacy.runtimes import geometric_runtime as geometric_runtime
-    from discreet.privacy.tradeoff import TradeoffFunction as TradeoffFunction
-    from discreet.regression.models import LinearRegression as LinearRegression
-    from discreet.regression.models import LogisticRegression as LogisticRegression
-    from discreet.regression.models import PoissonRegression as PoissonRegression
     from discreet.report.page import write_report as write_report
-    from discreet.sampling.bases import Custom as Custom
-    from discreet.sampling.bases import Normal as Normal
-    from discreet.sampling.bases import Uniform as Uniform
-    from discreet.sampling.candidates import FiniteCandidates as FiniteCandidates
-    from discreet.sampling.common_envelopes import Posterior as Posterior
-    from discreet.sampling.common_envelopes import SyntheticData as SyntheticData
-    from discreet.sampling.concave import StronglyConcave as StronglyConcave
-    from discreet.sampling.holder import Discretized as Discretized
-    from discreet.sampling.holder import LogHoelder as LogHoelder
-    from discreet.sampling.k_norm_models import KNormGradientLinearRegression as KNormGradientLinearRegression
-    from discreet.sampling.k_norm_models import KNormGradientLogisticRegression as KNormGradientLogisticRegression
-    from discreet.sampling.k_norm_targets import KNormGradient as KNormGradient
-    from discreet.sampling.lipschitz import GaussianBase as GaussianBase
-    from discreet.sampling.lipschitz import Lipschitz as Lipschitz
-    from discreet.sampling.log_concave import LogConcave as LogConcave
+    from discreet.sampling.k_norm.targets import KNormGradient as KNormGradient
     from discreet.sampling.mechanisms import Draw as Draw
     from discreet.sampling.mechanisms import sample as sample
-    from discreet.sampling.pca import PrivatePCA as PrivatePCA
     from discreet.sampling.policies import BlockRestart as BlockRestart
     from discreet.sampling.policies import ConstantAcceptance as ConstantAcceptance
     from discreet.sampling.policies import CoolDown as CoolDown
     from discreet.sampling.policies import Plain as Plain
     from discreet.sampling.policies import Squeeze as Squeeze
     from discreet.sampling.policies import Truncated as Truncated
-    from discreet.sampling.posterior import posterior_draw as posterior_draw
-    from discreet.sampling.quantile_models import KNormGradientQuantileRegression as KNormGradientQuantileRegression
-    from discreet.sampling.quantile_release import median as median
-    from discreet.sampling.quantile_release import quantile as quantile
-    from discreet.sampling.user_targets import UserTarget as UserTarget
-    from discreet.tables.columns import Category as Category
-    from discreet.tables.columns import Date as Date
-    from discreet.tables.columns import Flag as Flag
-    from discreet.tables.columns import Number as Number
-    from discreet.tables.scaling import BoundsScaler as BoundsScaler
-    from discreet.tables.schema import Schema as Schema
+    from discreet.sampling.quantiles.quantile_release import median as median
+    from discreet.sampling.quantiles.quantile_release import quantile as quantile
+    from discreet.sampling.targets.bases import Custom as Custom
+    from discreet.sampling.targets.bases import Normal as Normal
+    from discreet.sampling.targets.bases import Uniform as Uniform
+    from discreet.sampling.targets.candidates import FiniteCandidates as FiniteCandidates
+    from discreet.sampling.targets.common_envelopes import Posterior as Posterior
+    from discreet.sampling.targets.common_envelopes import SyntheticData as SyntheticData
+    from discreet.sampling.targets.concave import StronglyConcave as StronglyConcave
+    from discreet.sampling.targets.holder import Discretized as Discretized
+    from discreet.sampling.targets.holder import LogHoelder as LogHoelder
+    from discreet.sampling.targets.lipschitz import GaussianBase as GaussianBase
+    from discreet.sampling.targets.lipschitz import Lipschitz as Lipschitz
+    from discreet.sampling.targets.log_concave import LogConcave as LogConcave
+    from discreet.sampling.targets.posterior import posterior_draw as posterior_draw
+    from discreet.sampling.targets.user_targets import UserTarget as UserTarget
+    from discreet.tables.schema.columns import Category as Category
+    from discreet.tables.schema.columns import Date as Date
+    from discreet.tables.schema.columns import Flag as Flag
+    from discreet.tables.schema.columns import Number as Number
+    from discreet.tables.schema.schema import Schema as Schema
 
 _HOMES = {
     "AddRemove": "privacy.adjacency",
     "AdjacencyMismatch": "errors",
     "Approx": "privacy.budgets",
     "BlockRestart": "sampling.policies",
-    "BoundsScaler": "tables.scaling",
+    "BoundsScaler": "estimators.scaler",
     "Box": "lattice.bounds",
     "BudgetExceeded": "errors",
-    "Category": "tables.columns",
+    "Category": "tables.schema.columns",
     "ClassLabelsWarning": "errors",
-    "Coins": "lattice.coins",
+    "Coins": "privacy.coins",
     "ConstantAcceptance": "sampling.policies",
     "CoolDown": "sampling.policies",
-    "Custom": "sampling.bases",
-    "Date": "tables.columns",
+    "Custom": "sampling.targets.bases",
+    "Date": "tables.schema.columns",
     "DiscreetError": "errors",
     "DiscreetWarning": "errors",
-    "Discretized": "sampling.holder",
+    "Discretized": "sampling.targets.holder",
     "Draw": "sampling.mechanisms",
-    "FiniteCandidates": "sampling.candidates",
-    "Flag": "tables.columns",
+    "FiniteCandidates": "sampling.targets.candidates",
+    "Flag": "tables.schema.columns",
     "Forecast": "functional.forecast",
-    "FrankWolfeLinearRegression": "descent.frank_wolfe_models",
-    "FrankWolfeLogisticRegression": "descent.frank_wolfe_models",
-    "FunctionalLinearRegression": "functional.models",
-    "FunctionalLogisticRegression": "functional.logistic",
-    "GaussianBase": "sampling.lipschitz",
+    "FrankWolfeLinearRegression": "estimators.frank_wolfe",
+    "FrankWolfeLogisticRegression": "estimators.frank_wolfe",
+    "FunctionalLinearRegression": "estimators.functional_linear",
+    "FunctionalLogisticRegression": "estimators.functional_logistic",
+    "GaussianBase": "sampling.targets.lipschitz",
     "Gdp": "privacy.budgets",
     "IncompatiblePlan": "errors",
     "Interval": "lattice.bounds",
     "InvalidArgument": "errors",
     "InvalidData": "errors",
     "InvalidFormula": "errors",
-    "KNormGradient": "sampling.k_norm_targets",
-    "KNormGradientLinearRegression": "sampling.k_norm_models",
-    "KNormGradientLogisticRegression": "sampling.k_norm_models",
-    "KNormGradientQuantileRegression": "sampling.quantile_models",
+    "KNormGradient": "sampling.k_norm.targets",
+    "KNormGradientLinearRegression": "estimators.k_norm",
+    "KNormGradientLogisticRegression": "estimators.k_norm",
+    "KNormGradientQuantileRegression": "estimators.quantile",
     "Ledger": "privacy.ledger",
     "LargeDeltaWarning": "errors",
     "LedgerUnusable": "errors",
-    "LinearRegression": "regression.models",
-    "Lipschitz": "sampling.lipschitz",
-    "LogConcave": "sampling.log_concave",
-    "LogHoelder": "sampling.holder",
+    "LinearRegression": "estimators.models",
+    "Lipschitz": "sampling.targets.lipschitz",
+    "LogConcave": "sampling.targets.log_concave",
+    "LogHoelder": "sampling.targets.holder",
     "LogisticObjective": "functional.logit",
-    "LogisticRegression": "regression.models",
+    "LogisticRegression": "estimators.models",
     "Moments": "functional.moments",
     "NoLedgerWarning": "errors",
     "NoSoundConversion": "errors",
     "NoiseDominatedWarning": "errors",
-    "Normal": "sampling.bases",
-    "Number": "tables.columns",
-    "PerturbedLogisticRegression": "descent.perturbed_models",
-    "PiecewiseLinear": "privacy.piecewise",
+    "Normal": "sampling.targets.bases",
+    "Number": "tables.schema.columns",
+    "PerturbedLogisticRegression": "estimators.perturbed",
+    "PiecewiseLinear": "privacy.curves.piecewise",
     "Plain": "sampling.policies",
-    "PoissonRegression": "regression.models",
-    "Posterior": "sampling.common_envelopes",
-    "PrivatePCA": "sampling.pca",
-    "PrivateSearch": "descent.search",
+    "PoissonRegression": "estimators.models",
+    "Posterior": "sampling.targets.common_envelopes",
+    "PrivatePCA": "estimators.pca",
+    "PrivateSearch": "estimators.search",
     "Pure": "privacy.budgets",
     "QuadraticObjective": "functional.objectives",
     "RegressionResult": "functional.inference",
     "Release": "privacy.release",
     "Replace": "privacy.adjacency",
-    "Schema": "tables.schema",
-    "SparseLinearRegression": "descent.models",
-    "SparseLogisticRegression": "descent.models",
+    "Schema": "tables.schema.schema",
+    "SparseLinearRegression": "estimators.sparse",
+    "SparseLogisticRegression": "estimators.sparse",
     "SquaredObjective": "functional.objectives",
     "Squeeze": "sampling.policies",
-    "StronglyConcave": "sampling.concave",
-    "SyntheticData": "sampling.common_envelopes",
-    "TradeoffFunction": "privacy.tradeoff",
+    "StronglyConcave": "sampling.targets.concave",
+    "SyntheticData": "sampling.targets.common_envelopes",
+    "TradeoffFunction": "privacy.curves.tradeoff",
     "Truncated": "sampling.policies",
-    "TwoStageLinearRegression": "descent.two_stage_models",
-    "TwoStageLogisticRegression": "descent.two_stage_models",
-    "Uniform": "sampling.bases",
-    "UserTarget": "sampling.user_targets",
+    "TwoStageLinearRegression": "estimators.two_stage",
+    "TwoStageLogisticRegression": "estimators.two_stage",
+    "Uniform": "sampling.targets.bases",
+    "UserTarget": "sampling.targets.user_targets",
     "Zcdp": "privacy.budgets",
-    "compose_plan": "privacy.composition",
+    "compose_plan": "privacy.curves.composition",
     "forecast": "functional.forecast",
-    "geometric_runtime": "privacy.runtimes",
-    "median": "sampling.quantile_release",
-    "posterior_draw": "sampling.posterior",
-    "quantile": "sampling.quantile_release",
+    "geometric_runtime": "privacy.curves.runtimes",
+    "median": "sampling.quantiles.quantile_release",
+    "posterior_draw": "sampling.targets.posterior",
+    "quantile": "sampling.quantiles.quantile_release",
     "release": "privacy.release",
     "release_moments": "functional.moments",
     "sample": "sampling.mechanisms",

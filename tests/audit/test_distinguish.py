@@ -10,12 +10,12 @@ import scipy.stats
 from discreet.audit.distinguish import audit
 from discreet.audit.verdicts import curve_of
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.coins import Coins
+from discreet.privacy.curves.piecewise import PiecewiseLinear
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.piecewise import PiecewiseLinear
 
 SCALE = 2**16
 COINS = {"coins": Coins.from_seed(8)}

@@ -6,8 +6,8 @@ import pytest
 from discreet.audit.distinguish import audit
 from discreet.audit.figures import verdict_figure
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Gdp, Pure
+from discreet.privacy.coins import Coins
 
 
 def verdict(shift, claim, name="m"):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.audit.cases import Entry, Setup, overspent, payer
+from discreet.audit.cases.case import Entry, Setup, overspent, payer
 from discreet.audit.mechanisms import entries_named, registry
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 
 ENTRIES = list(registry().values())
 # Fast enough for every change: with all their runs, honest and overspent.

@@ -16,8 +16,8 @@ from discreet.audit.one_run import audit_one_run
 from discreet.audit.runtime import audit_counts
 from discreet.audit.wall_clock import Timings, judge_times
 from discreet.errors import InvalidType
-from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Gdp, Pure
+from discreet.privacy.coins import Coins
 
 HOSTILE = [
     "", " ", "$x^2$", "$\\frac{", "a$b", "_hidden", "%s {0} {name}", "[bold red]x[/bold red]", "[/]",

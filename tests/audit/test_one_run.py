@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.audit.canaries import column_canaries
 from discreet.audit.one_run import audit_one_run, least_epsilon, right_guess_chance, right_guesses
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 
 
 def responses(epsilon, seed=0):

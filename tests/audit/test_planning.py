@@ -5,9 +5,9 @@ import pytest
 
 from discreet.audit.distinguish import audit
 from discreet.audit.planning import runs_needed
-from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.piecewise import PiecewiseLinear
+from discreet.privacy.coins import Coins
+from discreet.privacy.curves.piecewise import PiecewiseLinear
 
 OPTIONS = {"power": 0.9, "error": 1e-4}
 

@@ -6,17 +6,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.audit.cases import AuditCase, overspent
+from discreet.audit.cases.case import AuditCase, overspent
 from discreet.audit.distinguish import audit
 from discreet.audit.mechanisms import registry
 from discreet.audit.one_run import audit_one_run
 from discreet.audit.power import FACTORS
 from discreet.audit.verdicts import MOST_FACTOR
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.tradeoff import TradeoffFunction
+from discreet.privacy.coins import Coins
+from discreet.privacy.curves.tradeoff import TradeoffFunction
 
 SCALE = 2**16
 # Overspending that must be convicted is so many times the stated limit.

@@ -8,7 +8,7 @@ import pytest
 from discreet.audit.mechanisms import registry
 from discreet.audit.runtime import audit_counts, fits_law, independence, same_law, words_of
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 
 COINS = Coins.from_seed(11)
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from discreet.audit.cases.sampling import SPIKES, counted, plan_of, spike_target
 from discreet.audit.runtime import audit_counts
-from discreet.audit.sampling_cases import SPIKES, counted, plan_of, spike_target
-from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Approx, Pure
-from discreet.sampling.bingham import Bingham
+from discreet.privacy.coins import Coins
+from discreet.sampling.pca.bingham import Bingham
 from discreet.sampling.policies import CoolDown, Truncated
 from discreet.sampling.samplers import Counters, run
 

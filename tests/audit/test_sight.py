@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.audit.mechanisms import registry
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
+from discreet.privacy.coins import Coins
 
 SEEING = [
     "descent, one step", "descent, intercept", "descent, intercept, add-remove", "descent, sparse rows",

@@ -11,8 +11,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidData
-from discreet.sampling import draw_files
-from discreet.sampling.pca import PrivatePCA
+from discreet.estimators import draw_files
+from discreet.estimators.pca import PrivatePCA
 
 SCHEMA = ["--schema", "people.toml"]
 ONE = ["--epsilon", "1"]

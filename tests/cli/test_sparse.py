@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.datasets import dump_svmlight_file
 
 import discreet as dp
-from discreet.descent import model_files
+from discreet.estimators import sparse_files as model_files
 
 COMMON = ["--sparsity", "10", "--row-norm", "1", "--adjacency", "replace"]
 LOGISTIC = ["--loss", "logistic", "--classes=-1,1", *COMMON]

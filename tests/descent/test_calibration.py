@@ -14,7 +14,7 @@ from discreet.lattice.noise import accuracy
 from discreet.privacy.accounting import bun_steinke_rho, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.descent_events import CHOICE_IN_GDP
+from discreet.privacy.events.descent import CHOICE_IN_GDP
 from discreet.privacy.ledger import Ledger
 
 GRID = RowGrid(1_000, row_norm=20.0, entry_bound=1.16)

@@ -11,7 +11,7 @@ import pytest
 from discreet.errors import InvalidArgument, NoSoundConversion
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.descent_events import CHOICE_IN_GDP, GaussianStepsEvent, SelectedStepsEvent
+from discreet.privacy.events.descent import CHOICE_IN_GDP, GaussianStepsEvent, SelectedStepsEvent
 from privacy.test_events import EventContract
 
 
@@ -105,7 +105,7 @@ class TestSelectedSteps(EventContract):
 def test_a_ledger_reads_them_without_the_descent(make):
     """A process that never imported a descent reads its events from a file."""
     code = (
-        "import sys, json; from discreet.privacy.events import event_from_json; "
+        "import sys, json; from discreet.privacy.events.event import event_from_json; "
         "print(event_from_json(json.load(sys.stdin)).price)"
     )
     done = subprocess.run(

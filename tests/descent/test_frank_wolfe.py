@@ -8,18 +8,18 @@ import pytest
 import scipy.sparse
 import scipy.stats
 
-from discreet.descent.frank_wolfe import FrankWolfePlan, plan_frank_wolfe
 from discreet.descent.gradients import gradient_unit
 from discreet.descent.losses import HuberLoss, LogisticLoss
+from discreet.descent.rivals.frank_wolfe import FrankWolfePlan, plan_frank_wolfe
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.perturbation import FrankWolfeEvent
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.perturbation_events import FrankWolfeEvent
 from discreet.privacy.release import release
 
 NO_NOISE = Pure(epsilon=10**15)

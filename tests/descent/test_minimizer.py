@@ -11,10 +11,10 @@ import scipy.sparse
 import scipy.stats
 
 from descent.perturbed_rows import some_rows
-from discreet.descent import minimizer as minimizer_module
-from discreet.descent.convex_problem import ConvexProblem
 from discreet.descent.losses import HuberLoss, LogisticLoss
-from discreet.descent.minimizer import PrivateObjective, steps_needed, triple_momentum
+from discreet.descent.rivals import minimizer as minimizer_module
+from discreet.descent.rivals.convex_problem import ConvexProblem
+from discreet.descent.rivals.minimizer import PrivateObjective, steps_needed, triple_momentum
 from discreet.descent.rows import integer_rows
 from discreet.privacy.adjacency import AddRemove, Replace
 

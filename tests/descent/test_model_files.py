@@ -8,8 +8,8 @@ import pytest
 
 import discreet as dp
 from descent.estimators import ALL, LINEAR, LOGISTIC, name_of, seeded, sparse_linear, sparse_logistic, table, target_of
-from discreet.descent import model_files
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.estimators import sparse_files as model_files
 
 
 @pytest.fixture

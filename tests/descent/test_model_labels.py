@@ -7,7 +7,7 @@ import pytest
 import discreet as dp
 from descent.estimators import LARGE, LOGISTIC, name_of, perturbed, seeded, sparse_logistic, table
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.privacy.repeated_events import RepeatedEvent
+from discreet.privacy.events.repeated import RepeatedEvent
 
 BUDGETS = [
     dp.Zcdp(rho="1/2"),

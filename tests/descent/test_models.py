@@ -26,12 +26,12 @@ from descent.estimators import (
     target_of,
     two_stage_linear,
 )
-from discreet.descent.estimator import INSTEAD
-from discreet.descent.frank_wolfe_models import default_steps
 from discreet.descent.losses import LogisticLoss
 from discreet.descent.row_grid import RowGrid
-from discreet.descent.step_family import column_scale
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
+from discreet.estimators.descent_base import INSTEAD
+from discreet.estimators.frank_wolfe import default_steps
+from discreet.estimators.step_family import column_scale
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil"]
 everyone = pytest.mark.parametrize("make", ALL, ids=name_of)

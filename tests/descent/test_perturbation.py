@@ -12,20 +12,20 @@ import scipy.stats
 
 from descent.perturbed_rows import some_rows
 from discreet.descent.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
-from discreet.descent.minimizer import Minimizer
-from discreet.descent.perturbation import plan_perturbation
+from discreet.descent.rivals.minimizer import Minimizer
+from discreet.descent.rivals.perturbation import plan_perturbation
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
-from discreet.privacy.ledger import Ledger
-from discreet.privacy.perturbation_events import (
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.perturbation import (
     PerturbedMinimizerEvent,
     PerturbedObjectiveEvent,
 )
+from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import release
 
 ADJACENCIES = [Replace(), AddRemove()]

@@ -11,9 +11,9 @@ import scipy.optimize
 import scipy.sparse
 import scipy.stats
 
-from discreet.descent.perturbation import printed_scale
+from discreet.descent.rivals.perturbation import printed_scale
 from discreet.privacy.adjacency import AddRemove, Replace
-from discreet.privacy.perturbation_events import (
+from discreet.privacy.events.perturbation import (
     log_up,
     normal_tail,
     objective_epsilon,

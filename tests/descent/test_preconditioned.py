@@ -8,17 +8,17 @@ import pytest
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 from descent.whitened_tables import Blocks, small_layout
-from discreet.descent.gridded_rows import ArraySource
-from discreet.descent.links import link_of
-from discreet.descent.preconditioned import PreconditionedFit, Settings, preconditioned_plan
-from discreet.descent.whitened_steps import count_std, entry_std, tail_weights
+from discreet.descent.preconditioned.gridded_rows import ArraySource
+from discreet.descent.preconditioned.links import link_of
+from discreet.descent.preconditioned.plan import PreconditionedFit, Settings, preconditioned_plan
+from discreet.descent.preconditioned.whitened_steps import count_std, entry_std, tail_weights
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import event_from_json
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import release
 from discreet.tables.arrays import ArrayRows, array_layout

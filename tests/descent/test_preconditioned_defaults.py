@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.descent.preconditioned_defaults import LOSSES, settings_for
+from discreet.descent.preconditioned.defaults import LOSSES, settings_for
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import AddRemove, Replace
@@ -88,7 +88,7 @@ def test_currencies_of_one_mu_have_one_default():
 
 def test_settings_are_within_what_the_descent_takes():
     """The fields that the descent's own settings have are accepted by them."""
-    from discreet.descent.preconditioned_settings import Settings
+    from discreet.descent.preconditioned.settings import Settings
 
     for loss in LOSSES:
         for budget in BUDGETS:

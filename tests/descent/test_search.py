@@ -15,15 +15,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import discreet as dp
-from discreet.descent import search_plan
-from discreet.descent.search import PrivateSearch, candidate_list
-from discreet.descent.search_plan import SearchPlan, draw_below, draw_counts, draw_run_count
-from discreet.descent.search_rows import LOSS_UNITS, by_content, by_position, split_rows, total_loss
+from discreet.descent.search import plan as search_plan
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
-from discreet.lattice.coins import Coins
+from discreet.estimators.search import PrivateSearch, candidate_list
+from discreet.estimators.search_plan import SearchPlan, draw_below, draw_counts, draw_run_count
+from discreet.estimators.search_rows import LOSS_UNITS, by_content, by_position, split_rows, total_loss
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.run_laws import RunLaw
+from discreet.privacy.events.search import EvenSearchEvent
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.run_laws import RunLaw
-from discreet.privacy.search_events import EvenSearchEvent
 
 BUDGET = dp.Approx(epsilon=6, delta="1e-6")
 

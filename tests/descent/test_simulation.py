@@ -15,9 +15,9 @@ from discreet.descent.losses import LOSSES, loss_named
 from discreet.descent.rows import integer_rows
 from discreet.descent.simulation import tune_on_simulation
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.coins import Coins
 
 TEXT = {
     "loss": "logistic",

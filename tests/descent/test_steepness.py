@@ -16,9 +16,9 @@ from discreet.descent.rows import RESIDUAL_BOUND, integer_rows
 from discreet.descent.selectors import keep_largest
 from discreet.descent.steepness import Steepness
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Zcdp
+from discreet.privacy.coins import Coins
 
 NOISELESS, STRONG = Zcdp(rho=10**12), Zcdp(rho=10**4)
 SELECTIONS = ("threshold", "peel")

@@ -18,9 +18,9 @@ from discreet.descent.rows import RESIDUAL_BOUND, integer_rows
 from discreet.descent.selectors import keep_largest
 from discreet.descent.steps import SELECTIONS, Descent, DescentPlan, NoisyDescent
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Zcdp
+from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import release
 

@@ -11,14 +11,14 @@ import scipy.sparse
 
 import discreet as dp
 from discreet.descent.losses import HuberLoss, LogisticLoss
+from discreet.descent.rivals.two_stage import plan_two_stage, private_blocks, votes
 from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
-from discreet.descent.two_stage import plan_two_stage, private_blocks, votes
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure
-from discreet.privacy.events import event_from_json
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import event_from_json
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import release
 

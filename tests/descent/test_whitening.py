@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descent.whitened_tables import Blocks, small_layout
-from discreet.descent.gridded_rows import ArraySource, TableSource, gridded, rows_a_block
-from discreet.descent.links import LogisticLink, PoissonLink, check_target, link_of
-from discreet.descent.whitened_rows import whitened
-from discreet.descent.whitening import feature_norm_squared, whitener
+from discreet.descent.preconditioned.gridded_rows import ArraySource, TableSource, gridded, rows_a_block
+from discreet.descent.preconditioned.links import LogisticLink, PoissonLink, check_target, link_of
+from discreet.descent.preconditioned.whitened_rows import whitened
+from discreet.descent.preconditioned.whitening import feature_norm_squared, whitener
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.grid import Coding, Layout
 from discreet.tables.arrays import ArrayRows, array_layout
-from discreet.tables.columns import Category, Number
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Number
+from discreet.tables.schema.schema import Schema
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.floats(1e-6, 1e9), st.integers(1, 10**9))

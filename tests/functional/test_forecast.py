@@ -13,7 +13,7 @@ from discreet.examples import adult
 from discreet.functional.assumptions import laws_of, second_moments
 from discreet.functional.moments import release_design
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
+from discreet.tables.readers.tables import open_table
 
 ACS = Path(os.environ.get("DISCREET_DATA", "../shared/data")) / "acs_ca2018" / "acs_income_ca2018.csv.gz"
 ADULT_FORMULA = "hours_per_week ~ age + education_num + sex"

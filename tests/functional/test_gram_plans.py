@@ -20,7 +20,7 @@ from discreet.functional.gram import (
 from discreet.functional.half_widths import gram_half_widths, half_widths_of, n_noisy
 from discreet.functional.paper_modes import coefficient_sensitivity, entry_scales, printed_sensitivity
 from discreet.lattice.grid import Coding, Layout
-from discreet.privacy.events import event_from_json
+from discreet.privacy.events.event import event_from_json
 
 ADJACENCIES = (dp.AddRemove(), dp.Replace())
 PURE = ("wishart", "laplace", "l_inf", "paper", "paper_code")

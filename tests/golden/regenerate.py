@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 
 import discreet as dp
-from discreet.descent import model_files
+from discreet.estimators import draw_files
+from discreet.estimators import model_files as front_files
+from discreet.estimators import sparse_files as model_files
+from discreet.estimators.pca import PrivatePCA
 from discreet.functional.logit import LogisticObjective
 from discreet.privacy.ledger import Ledger
-from discreet.regression import model_files as front_files
-from discreet.sampling import draw_files
-from discreet.sampling.pca import PrivatePCA
-from discreet.sampling.quantile_release import quantile
+from discreet.sampling.quantiles.quantile_release import quantile
 
 HERE = Path(__file__).parent
 NUMBERS = "numbers.json"
@@ -217,7 +217,7 @@ def _front() -> dict[str, str]:
 
 def _ledgers(folder: Path, files: dict[str, str]) -> None:
     """Write ledgers of every currency, charged with the events of the files."""
-    from discreet.privacy.events import event_from_json
+    from discreet.privacy.events.event import event_from_json
 
     totals = {
         "pure": (dp.Pure(epsilon=10**5), "auto"),
@@ -248,7 +248,7 @@ def even_search(path: Path) -> None:
 
 def tenths(path: Path) -> None:
     """Write a ledger of pure releases alone, which Gdp would not have granted."""
-    from discreet.privacy.noise_events import LaplaceEvent
+    from discreet.privacy.events.noise import LaplaceEvent
 
     ledger = Ledger.open(path, dp.Approx(epsilon=1, delta="1e-6"), dp.Replace())
     for number in range(8):

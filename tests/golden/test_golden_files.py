@@ -11,7 +11,7 @@ import pytest
 import discreet as dp
 from discreet.cli.main import main
 from discreet.errors import LedgerUnusable
-from discreet.privacy.events import _MODULES
+from discreet.privacy.events.event import _MODULES
 from golden.regenerate import NUMBERS, numbers_of
 
 HERE = Path(__file__).parent

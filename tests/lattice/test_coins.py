@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType
-from discreet.lattice import coins as coins_module
-from discreet.lattice.coins import Coins
+from discreet.privacy import coins as coins_module
+from discreet.privacy.coins import Coins
 
 ignore_fork_warning = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

@@ -21,14 +21,14 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError
-from discreet.functional.table_rows import TableRows
 from discreet.lattice.gram import GramSum
-from discreet.tables import text_files
-from discreet.tables.columns import Category, Date, Flag, Number, Reading
 from discreet.tables.design import Design
-from discreet.tables.readers import open_rows, open_table
-from discreet.tables.schema import Schema
-from discreet.tables.sparse_files import read_labels, read_sparse
+from discreet.tables.readers import text_files
+from discreet.tables.readers.sparse_files import read_labels, read_sparse
+from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.schema.columns import Category, Date, Flag, Number, Reading
+from discreet.tables.schema.schema import Schema
+from discreet.tables.table_rows import TableRows
 
 # Letters whose lower case has more than one spelling, or another length.
 FINAL_SIGMA, DOTTED = "ΟΔΟΣ", "İzmir"

@@ -8,14 +8,14 @@ from unittest import mock
 import numpy as np
 import scipy.sparse
 
-from discreet.descent.gridded_rows import GriddedRows
+from discreet.descent.preconditioned.gridded_rows import GriddedRows
 from discreet.descent.rows import IntegerRows
-from discreet.descent.search_rows import SplitRows
 from discreet.errors import DiscreetError
+from discreet.estimators.search_rows import SplitRows
 from discreet.functional.gram import PrivateGram
 from discreet.privacy.ledger import Ledger
-from discreet.sampling.gradient_rows import BoundedRows
-from discreet.sampling.second_moments import SecondMoments
+from discreet.sampling.k_norm.rows import BoundedRows
+from discreet.sampling.pca.second_moments import SecondMoments
 
 
 class _Caught(Exception):  # noqa: N818

@@ -7,10 +7,10 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.piecewise import PiecewiseLinear
-from discreet.privacy.runtimes import RuntimePair, geometric_runtime
-from discreet.privacy.tradeoff import DualCurve
-from discreet.privacy.tradeoff_families import LaplaceCurve
+from discreet.privacy.curves.families import LaplaceCurve
+from discreet.privacy.curves.piecewise import PiecewiseLinear
+from discreet.privacy.curves.runtimes import RuntimePair, geometric_runtime
+from discreet.privacy.curves.tradeoff import DualCurve
 
 FAMILIES = {
     "pure": Pure(epsilon=1).tradeoff(),

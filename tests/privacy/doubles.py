@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Budget, Gdp, Pure
-from discreet.privacy.events import Event
-from discreet.privacy.noise_events import GaussianEvent, LaplaceEvent
+from discreet.privacy.events.event import Event
+from discreet.privacy.events.noise import GaussianEvent, LaplaceEvent
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, NoSoundConversion
-from discreet.privacy import enclosures
+from discreet.numbers import enclosures
 from discreet.privacy.accounting import (
     bun_steinke_epsilon,
     bun_steinke_rho,

@@ -17,10 +17,10 @@ from scipy.optimize import brentq
 from discreet.errors import BudgetExceeded, NoSoundConversion
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure
-from discreet.privacy.composition import compose_plan
+from discreet.privacy.curves.composition import compose_plan
+from discreet.privacy.curves.tradeoff import two_sided_delta, two_sided_float_deltas
 from discreet.privacy.gaussian_accounting import mu_of
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.tradeoff import two_sided_delta, two_sided_float_deltas
 from privacy.doubles import priced
 
 PAGE = Path(__file__).parents[2] / "docs" / "adaptive-composition.md"

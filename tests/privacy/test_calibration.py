@@ -12,7 +12,7 @@ from discreet.lattice.grid import Coding, Layout
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.composition import compose_plan, part_curve
+from discreet.privacy.curves.composition import compose_plan, part_curve
 
 LAYOUT = Layout(["a", "b"], [Coding.centered(0, 1), Coding.flag()], intercept=True)
 NEARLY = Fraction(999, 1000)

@@ -11,10 +11,10 @@ import pytest
 
 import discreet as dp
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.privacy.components_events import ComponentsEvent
-from discreet.privacy.events import event_from_json
-from discreet.privacy.sampling_events import SamplingEvent, plain_curve, plain_time
-from discreet.privacy.tradeoff import two_sided_delta
+from discreet.privacy.curves.tradeoff import two_sided_delta
+from discreet.privacy.events.components import ComponentsEvent
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.sampling import SamplingEvent, plain_curve, plain_time
 
 NUMBERS: dict[str, Any] = {
     "scale": "1/4", "sensitivity": 1, "error": 0, "envelope": "data-dependent", "claim": "proved", "acceptance": "0.5",

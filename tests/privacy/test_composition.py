@@ -19,11 +19,11 @@ from discreet.privacy.accounting import compose
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.composition import ComposedCurve, compose_plan
-from discreet.privacy.piecewise import PiecewiseLinear
-from discreet.privacy.products import GroupCurve, Subsampled, WithPure, group_curve
-from discreet.privacy.runtimes import RuntimePair, geometric_runtime
-from discreet.privacy.tradeoff_families import EpsilonDelta, GaussianCurve, LaplaceCurve
+from discreet.privacy.curves.composition import ComposedCurve, compose_plan
+from discreet.privacy.curves.families import EpsilonDelta, GaussianCurve, LaplaceCurve
+from discreet.privacy.curves.piecewise import PiecewiseLinear
+from discreet.privacy.curves.products import GroupCurve, Subsampled, WithPure, group_curve
+from discreet.privacy.curves.runtimes import RuntimePair, geometric_runtime
 from privacy.curves import FAMILIES, Twice
 from privacy.doubles import gaussian, laplace, priced
 

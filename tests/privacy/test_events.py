@@ -12,8 +12,8 @@ from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
-from discreet.privacy.noise_events import CoefficientLaplaceEvent, KNormEvent, WishartEvent
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.noise import CoefficientLaplaceEvent, KNormEvent, WishartEvent
 from privacy.doubles import gaussian, laplace, priced
 
 
@@ -259,7 +259,7 @@ def test_every_kind_is_found_by_a_process_that_imported_none():
 def test_a_ledger_reads_noise_events_without_a_mechanism(event):
     """A process that imported the registry alone reads them from a file."""
     code = (
-        "import sys, json; from discreet.privacy.events import event_from_json; "
+        "import sys, json; from discreet.privacy.events.event import event_from_json; "
         "print(event_from_json(json.load(sys.stdin)).price)"
     )
     done = subprocess.run(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
-from discreet.privacy.k_norm_events import KNormGradientEvent
-from discreet.privacy.sampling_events import SamplingEvent
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.k_norm import KNormGradientEvent
+from discreet.privacy.events.sampling import SamplingEvent
 
 FIELDS = {
     "scale": "2/5",

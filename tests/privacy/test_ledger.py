@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import AdjacencyMismatch, BudgetExceeded, InvalidArgument, InvalidType, NoSoundConversion
-from discreet.lattice.coins import Coins
 from discreet.privacy.accounting import convert, gaussian_delta, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 from privacy.doubles import gaussian, laplace, priced
 

@@ -11,9 +11,9 @@ import warnings
 import pytest
 
 from discreet.errors import BudgetExceeded, DiscreetError, LedgerUnusable
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Pure
+from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 from privacy.doubles import laplace, priced
 from privacy.ledger_workers import ask_for_a_quarter

@@ -8,8 +8,8 @@ from discreet.errors import InvalidArgument, NoSoundConversion
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
-from discreet.privacy.preconditioned_events import PreconditionedEvent
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.preconditioned import PreconditionedEvent
 from privacy.test_events import EventContract
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import AdjacencyMismatch, BudgetExceeded, InvalidData, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import LABELS, Release, release, with_labels_read
 from privacy.doubles import CountPlan, laplace, priced

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
-from discreet.privacy.events import event_from_json
-from discreet.privacy.noise_events import GaussianEvent, LaplaceEvent
-from discreet.privacy.repeated_events import RepeatedEvent, share_of
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.noise import GaussianEvent, LaplaceEvent
+from discreet.privacy.events.repeated import RepeatedEvent, share_of
 
 COMMON = {"adjacency": dp.Replace(), "statistic": "a sum", "shape": (2,)}
 POSITIVE = st.fractions(min_value=Fraction(1, 10**6), max_value=10**6)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Pure
-from discreet.privacy.envelopes import CommonEnvelope
-from discreet.privacy.piecewise import PiecewiseLinear
-from discreet.privacy.products import WithPure
-from discreet.privacy.runtimes import RuntimePair, geometric_runtime
-from discreet.privacy.tradeoff import Symmetrized
+from discreet.privacy.curves.envelopes import CommonEnvelope
+from discreet.privacy.curves.piecewise import PiecewiseLinear
+from discreet.privacy.curves.products import WithPure
+from discreet.privacy.curves.runtimes import RuntimePair, geometric_runtime
+from discreet.privacy.curves.tradeoff import Symmetrized
 
 # p, q, r, delta(0), delta(0.1), delta(0.5), delta(1) with the thresholds that attain them, epsilon(1e-6).
 TABLE = [

@@ -13,10 +13,9 @@ from discreet.privacy.accounting import convert
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.bounded_range import price_together
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
-from discreet.privacy.ledger import Ledger
-from discreet.privacy.perturbation_events import FrankWolfeEvent
-from discreet.privacy.sampling_events import (
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.perturbation import FrankWolfeEvent
+from discreet.privacy.events.sampling import (
     ChoiceEvent,
     Runtime,
     SamplingEvent,
@@ -25,7 +24,8 @@ from discreet.privacy.sampling_events import (
     largest_reach,
     squeeze_epsilon,
 )
-from discreet.sampling.quantile_release import median
+from discreet.privacy.ledger import Ledger
+from discreet.sampling.quantiles.quantile_release import median
 
 FIELDS = {
     "scale": "2/5",

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
-from discreet.privacy.run_laws import LAWS, RunLaw, law_of_mean
-from discreet.privacy.search_events import EvenSearchEvent, PrivateSearchEvent, run_budget, search_epsilon
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.run_laws import LAWS, RunLaw, law_of_mean
+from discreet.privacy.events.search import EvenSearchEvent, PrivateSearchEvent, run_budget, search_epsilon
 
 
 def event(**changes):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.run_laws import LAWS, RunLaw
+from discreet.privacy.events.run_laws import LAWS, RunLaw
 
 # Laws of a run: candidates by scores, 0 the best, in 64ths.
 Laws = tuple[tuple[Fraction, ...], ...]

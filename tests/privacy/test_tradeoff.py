@@ -10,10 +10,10 @@ from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy.accounting import gaussian_delta, gaussian_epsilon, zcdp_delta, zcdp_epsilon
 from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.piecewise import PiecewiseLinear
-from discreet.privacy.runtimes import RuntimePair
-from discreet.privacy.tradeoff import Symmetrized, two_sided_delta
-from discreet.privacy.tradeoff_families import LaplaceCurve
+from discreet.privacy.curves.families import LaplaceCurve
+from discreet.privacy.curves.piecewise import PiecewiseLinear
+from discreet.privacy.curves.runtimes import RuntimePair
+from discreet.privacy.curves.tradeoff import Symmetrized, two_sided_delta
 from privacy.curves import FAMILIES, Twice, laws
 
 EVERY = pytest.mark.parametrize("curve", FAMILIES.values(), ids=FAMILIES)

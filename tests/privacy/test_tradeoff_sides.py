@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
+from discreet.numbers.outward import float_down, float_up
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.outward import float_down, float_up
-from discreet.privacy.tradeoff import two_sided_delta
-from discreet.privacy.tradeoff_families import LaplaceCurve
+from discreet.privacy.curves.families import LaplaceCurve
+from discreet.privacy.curves.tradeoff import two_sided_delta
 from privacy.curves import FAMILIES, Twice
 
 EVERY = pytest.mark.parametrize("curve", FAMILIES.values(), ids=FAMILIES)

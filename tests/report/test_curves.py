@@ -11,8 +11,8 @@ import pytest
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
+from discreet.privacy.curves.runtimes import RuntimePair
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.runtimes import RuntimePair
 from discreet.report.curves import comparison_figure, ledger_figure, tradeoff_figure
 from privacy.doubles import gaussian
 

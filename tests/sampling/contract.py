@@ -12,12 +12,12 @@ import numpy as np
 import scipy.stats
 
 from discreet.lattice.bounds import Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
-from discreet.privacy.sampling_events import Runtime, block_length
-from discreet.sampling.bases import Uniform
-from discreet.sampling.common_envelopes import BaseProposer, BoundedUtility
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.sampling.samplers import Counters, run
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.targets.common_envelopes import BaseProposer, BoundedUtility
 
 ALPHA = 1e-3
 N_FIT = 40_000

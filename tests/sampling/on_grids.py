@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.lattice.bounds import Box, Interval
-from discreet.sampling.holder import LogHoelder
+from discreet.sampling.targets.holder import LogHoelder
 
 HALF = Fraction(1, 2)
 N_ROWS = 20

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 import discreet as dp
-from discreet.sampling.bases import Uniform
-from discreet.sampling.bingham import Bingham
-from discreet.sampling.candidates import FiniteCandidates
-from discreet.sampling.common_envelopes import Posterior, SyntheticData
-from discreet.sampling.holder import Discretized, LogHoelder
-from discreet.sampling.k_norm_targets import MeanTarget
-from discreet.sampling.lipschitz import Lipschitz
-from discreet.sampling.quantiles import QuantileTarget
-from discreet.sampling.user_targets import UserTarget
+from discreet.sampling.k_norm.targets import MeanTarget
+from discreet.sampling.pca.bingham import Bingham
+from discreet.sampling.quantiles.quantiles import QuantileTarget
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.targets.candidates import FiniteCandidates
+from discreet.sampling.targets.common_envelopes import Posterior, SyntheticData
+from discreet.sampling.targets.holder import Discretized, LogHoelder
+from discreet.sampling.targets.lipschitz import Lipschitz
+from discreet.sampling.targets.user_targets import UserTarget
 
 UNIT, BOX, PURE = dp.Interval(0, 1), dp.Box(lower=[0], upper=[1]), dp.Pure(epsilon=1)
 

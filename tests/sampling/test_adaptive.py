@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import IncompatiblePlan
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Pure
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import block_length
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.sampling_events import block_length
 from discreet.sampling.adaptive import Schedule, nested_sizes, plan_adaptive, run_adaptively, sample_adaptively
 from discreet.sampling.samplers import Counters
 from sampling.contract import ALPHA, N_FIT, TILT, count_p_value, fit_p_value, independence_p_value, two_sample_p_value

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.sampling.bases import Uniform
-from discreet.sampling.common_envelopes import Posterior, SyntheticData
-from discreet.sampling.concave import StronglyConcave
-from discreet.sampling.log_concave import LogConcave
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.user_targets import UserTarget
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.targets.common_envelopes import Posterior, SyntheticData
+from discreet.sampling.targets.concave import StronglyConcave
+from discreet.sampling.targets.log_concave import LogConcave
+from discreet.sampling.targets.user_targets import UserTarget
 from sampling.own_targets import PURE, TARGETS, distances
 
 ROOT = Path(__file__).parents[2]

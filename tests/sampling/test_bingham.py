@@ -11,13 +11,13 @@ from scipy import integrate, special, stats
 
 import discreet as dp
 from discreet.errors import IncompatiblePlan, InvalidData
-from discreet.lattice.coins import Coins
-from discreet.sampling.bingham import Bingham, scaled_bingham
-from discreet.sampling.bingham_proposals import BinghamProposer, Directions
+from discreet.privacy.coins import Coins
 from discreet.sampling.mechanisms import plan_draws, sample
+from discreet.sampling.pca.bingham import Bingham, scaled_bingham
+from discreet.sampling.pca.bingham_proposals import BinghamProposer, Directions
+from discreet.sampling.pca.second_moments import SecondMoments, UnitGrid, complement, error_of, sum_rows
 from discreet.sampling.policies import BlockRestart, ConstantAcceptance, CoolDown, Plain, Squeeze, Truncated
 from discreet.sampling.samplers import Counters
-from discreet.sampling.second_moments import SecondMoments, UnitGrid, complement, error_of, sum_rows
 
 ROWS = np.random.default_rng(5).normal(size=(40, 2)) * [0.6, 0.3]
 PLANE = Bingham(n_columns=2, row_norm=1.0)

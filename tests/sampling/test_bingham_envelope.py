@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special
 
-from discreet.lattice.coins import Coins
-from discreet.privacy.sampling_events import block_length
-from discreet.sampling import bingham_envelope
-from discreet.sampling.bingham_envelope import (
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import block_length
+from discreet.sampling.pca import bingham_envelope
+from discreet.sampling.pca.bingham_envelope import (
     Envelope,
     envelope_loss,
     envelope_of,
@@ -24,8 +24,8 @@ from discreet.sampling.bingham_envelope import (
     log_height,
     solve_b,
 )
-from discreet.sampling.bingham_proposals import BinghamProposer
-from discreet.sampling.second_moments import SecondMoments, UnitGrid, error_of, sum_rows
+from discreet.sampling.pca.bingham_proposals import BinghamProposer
+from discreet.sampling.pca.second_moments import SecondMoments, UnitGrid, error_of, sum_rows
 
 TIGHT = {2: 0.6577, 3: 0.5231, 5: 0.3965, 10: 0.2758, 20: 0.1934, 50: 0.1217}
 EARLIER = {2: 0.270, 3: 0.119, 5: 0.0362, 10: 0.0039}

@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Pure
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.sampling_events import Runtime, block_length
-from discreet.sampling.bases import Custom, Normal, Uniform, check_base
-from discreet.sampling.candidates import FiniteCandidates
-from discreet.sampling.common_envelopes import Posterior, SyntheticData
 from discreet.sampling.evaluation import complete_rows, evaluate, rows_of
-from discreet.sampling.lipschitz import GaussianBase, Lipschitz
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.posterior import posterior_draw
 from discreet.sampling.samplers import run
-from discreet.sampling.user_targets import UserTarget
+from discreet.sampling.targets.bases import Custom, Normal, Uniform, check_base
+from discreet.sampling.targets.candidates import FiniteCandidates
+from discreet.sampling.targets.common_envelopes import Posterior, SyntheticData
+from discreet.sampling.targets.lipschitz import GaussianBase, Lipschitz
+from discreet.sampling.targets.posterior import posterior_draw
+from discreet.sampling.targets.user_targets import UserTarget
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value, neighbour, rows_like, utility
 
 ROWS = rows_like(1)

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Pure
-from discreet.privacy.sampling_events import Runtime
-from discreet.sampling import log_concave
-from discreet.sampling.concave import StronglyConcave
-from discreet.sampling.log_concave import LogConcave
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.samplers import run
+from discreet.sampling.targets import log_concave
+from discreet.sampling.targets.concave import StronglyConcave
+from discreet.sampling.targets.log_concave import LogConcave
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value, rows_like
 
 POLICIES = {

@@ -9,9 +9,9 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.lattice.coins import Coins
-from discreet.sampling.displacements import RELATIVE_ERROR, KNormDisplacements, NormalDisplacements
-from discreet.sampling.location_envelopes import Location, PublicGrid
+from discreet.privacy.coins import Coins
+from discreet.sampling.targets.displacements import RELATIVE_ERROR, KNormDisplacements, NormalDisplacements
+from discreet.sampling.targets.location_envelopes import Location, PublicGrid
 
 ALPHA = 1e-3
 N_FIT = 40_000

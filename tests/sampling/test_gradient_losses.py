@@ -7,8 +7,9 @@ import pytest
 
 from discreet.errors import DiscreetError, InvalidArgument, InvalidData
 from discreet.privacy.adjacency import Replace
-from discreet.sampling import gradient_losses
-from discreet.sampling.gradient_losses import (
+from discreet.sampling.k_norm import losses as gradient_losses
+from discreet.sampling.k_norm.gradient import GradientTarget
+from discreet.sampling.k_norm.losses import (
     TANH_ERROR,
     HuberLoss,
     LogCoshLoss,
@@ -16,10 +17,9 @@ from discreet.sampling.gradient_losses import (
     check_tanh,
     measured_tanh_error,
 )
-from discreet.sampling.gradient_rows import BoundedRows, GradientSum, NormedRows
-from discreet.sampling.k_norm_gradient import GradientTarget
-from discreet.sampling.k_norm_targets import KNormGradient
-from discreet.sampling.second_moments import UnitGrid
+from discreet.sampling.k_norm.rows import BoundedRows, GradientSum, NormedRows
+from discreet.sampling.k_norm.targets import KNormGradient
+from discreet.sampling.pca.second_moments import UnitGrid
 
 TARGET = KNormGradient.logistic(n_columns=2, row_norm=1.0, ridge=6)
 

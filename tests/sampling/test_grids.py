@@ -8,17 +8,17 @@ import scipy.stats
 
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Box
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Pure
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.sampling_events import Runtime, block_length
 from discreet.sampling.adaptive import sample_adaptively
 from discreet.sampling.grids import Cells, Modulus, cheapest_grid
-from discreet.sampling.holder import Discretized
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.policies import BlockRestart, Truncated
 from discreet.sampling.samplers import Counters, run
+from discreet.sampling.targets.holder import Discretized
 from sampling.contract import (
     ALPHA,
     N_FIT,

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.bounds import Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.k_norm_events import KNormGradientEvent
-from discreet.privacy.sampling_events import Runtime, SamplingEvent
-from discreet.sampling.gradient_rows import GradientSum
-from discreet.sampling.k_norm_targets import KNormGradient, plan_k_norm
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.k_norm import KNormGradientEvent
+from discreet.privacy.events.sampling import Runtime, SamplingEvent
+from discreet.sampling.k_norm.rows import GradientSum
+from discreet.sampling.k_norm.targets import KNormGradient, plan_k_norm
 from discreet.sampling.policies import ConstantAcceptance, CoolDown, Truncated
 from discreet.sampling.samplers import Counters, run
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value, two_sample_p_value

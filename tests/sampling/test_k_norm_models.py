@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
-from discreet.privacy.k_norm_events import KNormGradientEvent
-from discreet.sampling.k_norm_models import KNormGradientLinearRegression, KNormGradientLogisticRegression
+from discreet.estimators.k_norm import KNormGradientLinearRegression, KNormGradientLogisticRegression
+from discreet.privacy.events.k_norm import KNormGradientEvent
 from discreet.sampling.policies import Truncated
 
 # What no private estimator can pass, each with its reason.

@@ -7,14 +7,14 @@ import pytest
 
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Pure
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.sampling_events import Runtime, block_length
-from discreet.sampling.linear_grid import LinearOnGrid
+from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.model_rows import ArrayBlocks, LayoutRows
+from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.samplers import run
 from discreet.tables.arrays import ArrayRows, array_layout
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value

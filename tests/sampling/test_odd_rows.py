@@ -9,10 +9,10 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidData, InvalidType
-from discreet.sampling.bases import Uniform
 from discreet.sampling.evaluation import evaluate
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.second_moments import UnitGrid
+from discreet.sampling.pca.second_moments import UnitGrid
+from discreet.sampling.targets.bases import Uniform
 from sampling.own_targets import BOX, PURE, TARGETS, UNIT, distances
 
 CELL = "secret 42"
@@ -151,7 +151,7 @@ def test_estimators_refuse_an_empty_table_under_replace(model):
 
 def test_pairs_of_features_and_targets_are_read_in_the_same_way():
     """A target of a K-norm gradient refuses odd cells on both sides, in our words."""
-    from discreet.sampling.gradient_rows import NormedRows
+    from discreet.sampling.k_norm.rows import NormedRows
 
     reader = NormedRows(grid=UnitGrid(1, row_norm=1.0), bounds=(0.0, 1.0))
     for bad in ([0.5, NoNumber()], [0.5, 10**400], [0.5, 1j]):

@@ -25,11 +25,11 @@ from discreet.errors import (
     InvalidFormula,
     InvalidType,
 )
-from discreet.lattice.coins import Coins
-from discreet.sampling.components import Components, plan_components
-from discreet.sampling.pca import PrivatePCA
+from discreet.estimators.pca import PrivatePCA
+from discreet.privacy.coins import Coins
+from discreet.sampling.pca.components import Components, plan_components
+from discreet.sampling.pca.second_moments import UnitGrid
 from discreet.sampling.policies import CoolDown, Truncated
-from discreet.sampling.second_moments import UnitGrid
 
 X = np.random.default_rng(0).normal(size=(4000, 4)) * [3.0, 1.5, 0.7, 0.2]
 # What no private estimator can pass, each with its reason.

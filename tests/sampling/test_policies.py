@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.sampling import SamplingEvent, block_length, cool_down_epsilon, miss
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.sampling_events import SamplingEvent, block_length, cool_down_epsilon, miss
-from discreet.sampling.bases import Uniform
-from discreet.sampling.candidates import FiniteCandidates
-from discreet.sampling.lipschitz import Lipschitz
 from discreet.sampling.mechanisms import plan_draws, sample
 from discreet.sampling.policies import (
     BlockRestart,
@@ -29,8 +26,11 @@ from discreet.sampling.policies import (
     check_policy,
 )
 from discreet.sampling.samplers import Counters
-from discreet.sampling.targets import Target
-from discreet.sampling.user_targets import UserTarget
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.targets.candidates import FiniteCandidates
+from discreet.sampling.targets.lipschitz import Lipschitz
+from discreet.sampling.targets.targets import Target
+from discreet.sampling.targets.user_targets import UserTarget
 from sampling.contract import known_target, rows_like, utility
 
 ROWS = rows_like(1)

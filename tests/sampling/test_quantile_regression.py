@@ -16,10 +16,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
 from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
-from discreet.lattice.coins import Coins
-from discreet.sampling.model_rows import ArrayBlocks, LayoutRows
-from discreet.sampling.quantile_models import KNormGradientQuantileRegression
-from discreet.sampling.quantile_regression import GridSums, QuantileRegressionTarget, default_points
+from discreet.estimators.quantile import KNormGradientQuantileRegression
+from discreet.privacy.coins import Coins
+from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
+from discreet.sampling.quantiles.quantile_regression import GridSums, QuantileRegressionTarget, default_points
 from discreet.tables.arrays import ArrayRows, array_layout, check_new_rows
 
 # Draws of the right law fall below ALPHA once in a thousand seeds, and the seeds are fixed.

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Box, Interval
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.privacy.events import event_from_json
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import event_from_json
 from discreet.privacy.ledger import Ledger
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.quantile_release import median, plan_quantiles, quantile
-from discreet.sampling.quantiles import PublicLine, QuantileTarget, Runs, rank_sensitivity
-from discreet.tables.columns import Category, Number
-from discreet.tables.schema import Schema
+from discreet.sampling.quantiles.quantile_release import median, plan_quantiles, quantile
+from discreet.sampling.quantiles.quantiles import PublicLine, QuantileTarget, Runs, rank_sensitivity
+from discreet.tables.schema.columns import Category, Number
+from discreet.tables.schema.schema import Schema
 
 # Draws of the right law fall below ALPHA once in a thousand seeds, and the seeds are fixed. With 40,000 draws a law
 # tilted by 5 % up and down in turn has a noncentrality of 100 at ten degrees of freedom.

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.lattice.coins import Coins
-from discreet.privacy.sampling_events import Runtime
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime
 from discreet.sampling import samplers
 from discreet.sampling.samplers import Counters, run
 from sampling.contract import (
@@ -203,6 +203,6 @@ class _Coarse:
 
 
 def _points(values):
-    from discreet.sampling.targets import Points
+    from discreet.sampling.targets.targets import Points
 
     return Points(values)

@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.privacy.adjacency import AddRemove, Replace
-from discreet.sampling.bingham import direction_sensitivity
-from discreet.sampling.second_moments import (
+from discreet.sampling.pca.bingham import direction_sensitivity
+from discreet.sampling.pca.second_moments import (
     SecondMoments,
     UnitGrid,
     check_cells,
@@ -71,7 +71,7 @@ def test_blocks_of_rows_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(101, 3))
     grid = UnitGrid(3, row_norm=1.0)
     whole = sum_rows(rows, grid).private_sum
-    monkeypatch.setattr("discreet.sampling.second_moments._BLOCK_CELLS", 21)
+    monkeypatch.setattr("discreet.sampling.pca.second_moments._BLOCK_CELLS", 21)
     assert (sum_rows(rows, grid).private_sum == whole).all()
 
 
@@ -117,7 +117,7 @@ def test_a_basis_that_is_too_long_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(("in_basis", "most"), [(False, 64), (True, 64), (True, 4)])
 def test_doubles_err_by_less_than_is_declared(monkeypatch: pytest.MonkeyPatch, in_basis: bool, most: int) -> None:  # noqa: FBT001
     """In Frobenius norm, per row, against the whole numbers; also where those are too many to be used."""
-    monkeypatch.setattr("discreet.sampling.second_moments._EXACT_COLUMNS", most)
+    monkeypatch.setattr("discreet.sampling.pca.second_moments._EXACT_COLUMNS", most)
     rows = np.random.default_rng(3).normal(size=(300, 6))
     moments = sum_rows(rows, UnitGrid(6, row_norm=2.0))
     if in_basis:

@@ -9,10 +9,10 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.lattice.coins import Coins
-from discreet.privacy.sampling_events import Runtime, squeeze_epsilon
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.sampling import Runtime, squeeze_epsilon
 from discreet.sampling.samplers import Counters, run
-from discreet.sampling.targets import Points, Proposer, ScaledTarget
+from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget
 from sampling.contract import ALPHA, count_p_value
 
 # Ridge-logistic K-norm gradient on a line: n = 200 rows with x = 1, ridge 2, beta / alpha = 26, epsilon = 1.

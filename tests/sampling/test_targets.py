@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
-from discreet.sampling.candidates import FiniteCandidates
-from discreet.sampling.targets import ExactTarget, Points, Proposer
+from discreet.privacy.coins import Coins
+from discreet.sampling.targets.candidates import FiniteCandidates
+from discreet.sampling.targets.targets import ExactTarget, Points, Proposer
 from sampling.contract import known_target, rows_like
 
 

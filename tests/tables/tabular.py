@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.lattice.gram import GramSum
-from discreet.tables.readers import open_table
+from discreet.tables.readers.tables import open_table
 
 
 def rows_of(source, design, **how):

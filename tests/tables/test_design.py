@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, InvalidData, InvalidFormula, InvalidType
 from discreet.tables import row_norm
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.schema import Schema
+from discreet.tables.schema.columns import Category, Flag, Number
+from discreet.tables.schema.schema import Schema
 from tables.tabular import gram_of, rows_of
 
 SCHEMA = Schema(

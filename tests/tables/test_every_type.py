@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import InvalidData
-from discreet.tables.cells import ColumnReader
-from discreet.tables.columns import Category, Date, Flag, Number, Reading
-from discreet.tables.readers import open_rows, open_table
-from discreet.tables.schema import Schema
+from discreet.tables.cells.columns import ColumnReader
+from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.schema.columns import Category, Date, Flag, Number, Reading
+from discreet.tables.schema.schema import Schema
 from discreet.tables.units import UnitReader
 from tables.tabular import assert_silent
 

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.examples import adult
 from discreet.privacy.adjacency import Replace
 from discreet.tables.design import Design
-from discreet.tables.schema import Schema
+from discreet.tables.schema.schema import Schema
 from tables.tabular import gram_of, rows_of
 
 

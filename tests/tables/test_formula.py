@@ -7,8 +7,8 @@ import re
 import pytest
 
 from discreet.errors import InvalidFormula, InvalidType
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.formula import Factor, parse
+from discreet.tables.schema.columns import Category, Flag, Number
 
 COLUMNS = {
     "a": Number(0, 10),

@@ -13,8 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, InvalidData, InvalidType
-from discreet.tables.given_cells import array_of, is_frame, matrix_of_numbers, numbers_of, refuse_type_of, unmasked
-from discreet.tables.object_cells import numbers_of_objects
+from discreet.tables.cells.given_cells import (
+    array_of,
+    is_frame,
+    matrix_of_numbers,
+    numbers_of,
+    refuse_type_of,
+    unmasked,
+)
+from discreet.tables.cells.object_cells import numbers_of_objects
 
 NAN = np.nan
 DAY = dt.date(2020, 1, 1)

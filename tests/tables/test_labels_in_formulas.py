@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from discreet.errors import InvalidArgument, InvalidFormula
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Flag, Number
+from discreet.tables.schema.schema import Schema
 
 SCHEMA = Schema(
     {"age": Number(0, 10), "kind": Category(["a", "b", "c"]), "pass": Category(["no", "yes"]), "flag": Flag()}

@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.lattice.bounds import Interval
 from discreet.tables.arrays import target_of
-from discreet.tables.cells import ColumnReader
-from discreet.tables.columns import Category, Date, Flag, Number, Reading
+from discreet.tables.cells.columns import ColumnReader
 from discreet.tables.design import Design
 from discreet.tables.frame_rows import label_target, number_target
-from discreet.tables.labels import check_classes, code_labels
-from discreet.tables.readers import open_rows, open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.schema.columns import Category, Date, Flag, Number, Reading
+from discreet.tables.schema.labels import check_classes, code_labels
+from discreet.tables.schema.schema import Schema
 from discreet.tables.units import UnitReader
 from tables.tabular import assert_silent, gram_of
 
@@ -544,7 +544,7 @@ def test_frames_that_are_like_pandas_are_read_as_pandas():
     """Modin's columns of objects infer no type from their cells either."""
     import narwhals as nw
 
-    from discreet.tables.frames import narwhals_table
+    from discreet.tables.readers.frames import narwhals_table
 
     source = nw.from_native(frame(["1", 2, None, "İ"]), eager_only=True)
     (block,) = narwhals_table(source, [ColumnReader("x", COLUMNS["category"], READING)]).blocks()

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables.columns import Category, Flag, Number
-from discreet.tables.drafts import draft_schema
 from discreet.tables.prediction import feature_blocks
-from discreet.tables.schema import Schema
+from discreet.tables.schema.columns import Category, Flag, Number
+from discreet.tables.schema.drafts import draft_schema
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, parquet, write
 
 SCHEMA = Schema(

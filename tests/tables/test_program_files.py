@@ -16,12 +16,12 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables.columns import Category, Date, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.drafts import draft_schema
-from discreet.tables.inspection import count_cells
-from discreet.tables.readers import open_rows, open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.schema.columns import Category, Date, Flag, Number
+from discreet.tables.schema.drafts import draft_schema
+from discreet.tables.schema.inspection import count_cells
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, rows_of
 
 # A sheet that a program of the nineties wrote: BIFF8 in a compound file.

@@ -15,10 +15,10 @@ import pytest
 from discreet.errors import InvalidArgument, InvalidData, InvalidFormula, InvalidType
 from discreet.lattice.gram import GramSum
 from discreet.tables.blocks import BLOCK_ROWS
-from discreet.tables.columns import Category, Flag, Number, Reading
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Flag, Number, Reading
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, gram_of, parquet, rows_of
 
 SCHEMA = Schema(

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables.columns import Category, Constant, Date, Flag, Number, Reading
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
-from discreet.tables.texts import NO_DATE, NO_FLAG
+from discreet.tables.cells.texts import NO_DATE, NO_FLAG
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Constant, Date, Flag, Number, Reading
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, write
 
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables import text_files
-from discreet.tables.broken_lines import scan
-from discreet.tables.columns import Category, Number, Reading
-from discreet.tables.encodings import _ONE_BYTE, _SEVERAL_BYTES, LINE_BY_LINE
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers import text_files
+from discreet.tables.readers.broken_lines import scan
+from discreet.tables.readers.encodings import _ONE_BYTE, _SEVERAL_BYTES, LINE_BY_LINE
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Number, Reading
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent
 
 LEVELS = ["u", "v", 'say "u"', "u\nv", "u\r\nv", "\ufeffu", '"u']

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import AddRemove, Replace
-from discreet.tables.columns import Category, Constant, Date, Flag, Number, Reading
-from discreet.tables.schema import Schema
+from discreet.tables.schema.columns import Category, Constant, Date, Flag, Number, Reading
+from discreet.tables.schema.schema import Schema
 
 FULL = """\
 format = 1

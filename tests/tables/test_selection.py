@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from discreet.errors import InvalidFormula
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.schema import Schema
+from discreet.tables.schema.columns import Category, Flag, Number
+from discreet.tables.schema.schema import Schema
 from tables.tabular import rows_of
 
 SCHEMA = Schema(

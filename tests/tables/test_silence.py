@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.schema import Schema
+from discreet.tables.schema.columns import Category, Flag, Number
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, gram_of, write
 
 WORD = "SENTINEL" + "word"

@@ -17,14 +17,14 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.lattice.coins import Coins
-from discreet.regression.models import LinearRegression
-from discreet.tables.columns import Category, Date, Flag, Number, Reading
+from discreet.estimators.models import LinearRegression
+from discreet.privacy.coins import Coins
 from discreet.tables.design import Design
-from discreet.tables.drafts import draft_schema
-from discreet.tables.inspection import _CountingReader, count_cells
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Date, Flag, Number, Reading
+from discreet.tables.schema.drafts import draft_schema
+from discreet.tables.schema.inspection import _CountingReader, count_cells
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, gram_of, parquet, rows_of, write
 
 SCHEMA = Schema({

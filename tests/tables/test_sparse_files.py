@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables.sparse_files import is_sparse_file, read_labels, read_sparse
+from discreet.tables.readers.sparse_files import is_sparse_file, read_labels, read_sparse
 
 TEXT = "1 1:0.5 3:2\n-1 2:1.25\n1 3:-4 3:1\n"
 ROWS = np.array([[0.5, 0, 2], [0, 1.25, 0], [0, 0, -3]])

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from discreet.descent.rows import integer_rows
 from discreet.errors import InvalidData, InvalidType
-from discreet.tables.sparse_files import read_sparse
+from discreet.tables.readers.sparse_files import read_sparse
 from discreet.tables.sparse_rows import summed_rows
 from estimators_for_tests import TABLE
 from sparse_for_tests import BROKEN, FORMATS, broken, changed, sparse, untidy

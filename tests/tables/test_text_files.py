@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidData
-from discreet.tables.columns import Category, Flag, Number, Reading
 from discreet.tables.design import Design
-from discreet.tables.readers import open_table
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Flag, Number, Reading
+from discreet.tables.schema.schema import Schema
 from tables.tabular import assert_silent, gram_of, rows_of, write
 
 AB = Schema({"a": Number(0, 100), "b": Number(0, 100)})
@@ -128,7 +128,7 @@ def test_ing_14_a_unit_sign_is_named_by_kind(tmp_path):
 
 def test_ing_16_a_postcode_keeps_its_text_in_any_chunk(tmp_path, monkeypatch):
     """ING-16: the statistics do not depend on the chunk size, and leading zeros count."""
-    from discreet.tables import text_files
+    from discreet.tables.readers import text_files
 
     schema = Schema({"code": Category(["9021", "01234", "1234", "EC1"]), "x": Number(0, 5000)})
     lines = [f"{['9021', '01234', '1234'][k % 3] if k < 900 else 'EC1'},{k}" for k in range(1000)]

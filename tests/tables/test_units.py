@@ -18,23 +18,24 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.cli.main import main
 from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
+from discreet.estimators.k_norm import KNormGradientLogisticRegression
+from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.pca import PrivatePCA
+from discreet.estimators.quantile import KNormGradientQuantileRegression
 from discreet.functional.gram import plan_gram
 from discreet.functional.moments import release_design
-from discreet.functional.table_rows import TableRows
 from discreet.privacy.adjacency import adjacency_from_name
-from discreet.privacy.events import event_from_json
-from discreet.privacy.noise_events import GaussianEvent
-from discreet.privacy.products import group_curve
-from discreet.regression.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.privacy.curves.products import group_curve
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.events.noise import GaussianEvent
 from discreet.report.page import report_html
-from discreet.sampling.k_norm_models import KNormGradientLogisticRegression
-from discreet.sampling.pca import PrivatePCA
-from discreet.sampling.quantile_models import KNormGradientQuantileRegression
-from discreet.sampling.quantile_release import median
-from discreet.tables import arrow_tables, blocks, frames, units
-from discreet.tables.columns import Reading
+from discreet.sampling.quantiles.quantile_release import median
+from discreet.tables import blocks, units
 from discreet.tables.design import Design
-from discreet.tables.readers import open_rows, open_table
+from discreet.tables.readers import arrow_tables, frames
+from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.schema.columns import Reading
+from discreet.tables.table_rows import TableRows
 from tables.tabular import assert_silent
 
 COLUMNS = {"x": dp.Number(0, 8), "y": dp.Number(-4, 4, missing="drop"), "c": dp.Category(["a", "b", "z"])}

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.audit.cases import payer
+from discreet.audit.cases.case import payer
 from discreet.privacy.adjacency import AddRemove
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.audit.one_run import OneRun
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 
 def column_canaries(model: Any, n_canaries: int, *, targets: tuple[Any, Any]) -> OneRun:

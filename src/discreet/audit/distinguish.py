@@ -25,9 +25,9 @@ from discreet.audit.power import modelled_power, rehearsed_power
 from discreet.audit.runs import FEWEST_RUNS, runs_of_both
 from discreet.audit.verdicts import CONSISTENT, NO_EVIDENCE, VIOLATED, Evidence, Verdict, curve_of
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Approx, Pure, check_value
-from discreet.privacy.tradeoff import TradeoffFunction
+from discreet.privacy.coins import Coins
+from discreet.privacy.curves.tradeoff import TradeoffFunction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

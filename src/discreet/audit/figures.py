@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.audit.names import in_a_plot
 from discreet.audit.verdicts import claim_text, curve_of
 from discreet.errors import InvalidArgument
-from discreet.privacy.drawing import draw_curves
+from discreet.privacy.curves.drawing import draw_curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.audit.cases import Entry
+    from discreet.audit.cases.case import Entry
 
 # One line a family: its module, and the tuple of its entries. Pillars are imported when somebody asks.
 FAMILIES = {

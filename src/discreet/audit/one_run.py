@@ -25,8 +25,8 @@ from discreet.audit.planning import gaussian_distance
 from discreet.audit.power import FACTORS
 from discreet.audit.verdicts import CONSISTENT, MOST_FACTOR, NO_EVIDENCE, VIOLATED, claim_text
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, to_json
+from discreet.privacy.coins import Coins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.audit.verdicts import Claim
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
     OneRun = Callable[[NDArray[np.bool_], Coins], Any]
 

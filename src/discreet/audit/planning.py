@@ -11,7 +11,7 @@ from discreet.audit.bounds import upper_limits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
     Floats = NDArray[np.float64]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from discreet.audit.runs import Mechanism
     from discreet.audit.verdicts import Evidence
-    from discreet.lattice.coins import Coins
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.coins import Coins
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
     Worse = Callable[[Fraction], Mechanism]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.audit.scores import Outputs
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
     Mechanism = Callable[[Any, Coins, int], Any]
 

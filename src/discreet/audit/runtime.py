@@ -19,7 +19,7 @@ from discreet.audit.bounds import DEFAULT_CONFIDENCE, error_of
 from discreet.audit.names import check_name, in_a_file, on_a_line
 from discreet.audit.runs import FEWEST_RUNS
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
+from discreet.privacy.coins import Coins
 
 if TYPE_CHECKING:
     from collections.abc import Callable

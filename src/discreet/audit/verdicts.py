@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from discreet.audit.events import Event
     from discreet.privacy.budgets import Budget
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
     Floats = NDArray[np.float64]
     Claim = Budget | TradeoffFunction

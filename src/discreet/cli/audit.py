@@ -17,7 +17,7 @@ from discreet.cli.outputs import ForceOption, check_outputs, open_output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.audit.cases import AuditCase
+    from discreet.audit.cases.case import AuditCase
     from discreet.audit.verdicts import Verdict
 
 _FORMATS = (".png", ".svg", ".pdf")
@@ -87,7 +87,7 @@ def audit(
 
 
 def _settings(runs: int | None, confidence: str | None, seed: int | None) -> dict[str, Any]:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
     settings: dict[str, Any] = {"n_runs": runs}
     if confidence is not None:
@@ -145,7 +145,7 @@ def _cases(names: list[str]) -> list[AuditCase]:
 
 def _own_cases(name: str) -> list[AuditCase]:
     """Return what a user's function says is to be audited: one case or a list of them."""
-    from discreet.audit.cases import AuditCase
+    from discreet.audit.cases.case import AuditCase
 
     module_name, _, attribute = name.partition(":")
     # As `python -m` does: modules of the working directory can be named.
@@ -167,4 +167,6 @@ def _own_cases(name: str) -> list[AuditCase]:
     cases = found if isinstance(found, list) else [found]
     if cases and all(isinstance(case, AuditCase) for case in cases):
         return cases
-    raise WrongUsage(f"{name} must return a discreet.audit.cases.AuditCase, or a list; found {type(found).__name__}.")
+    raise WrongUsage(
+        f"{name} must return a discreet.audit.cases.case.AuditCase, or a list; found {type(found).__name__}."
+    )

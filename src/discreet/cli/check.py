@@ -11,7 +11,7 @@ import typer
 from discreet.cli import declarations as options
 
 if TYPE_CHECKING:
-    from discreet.tables.inspection import ColumnCounts
+    from discreet.tables.schema.inspection import ColumnCounts
 
 _WARNING = "NOT PRIVATE: exact counts of private cells, for the data owner's eyes. Publish none of them."
 _LEGEND = (
@@ -36,7 +36,7 @@ def check(
     ] = False,
 ) -> None:
     """Count clipped, missing and undeclared cells, for the data owner alone: nothing of it is private."""
-    from discreet.tables.inspection import count_cells
+    from discreet.tables.schema.inspection import count_cells
 
     if not private_output_ok and not sys.stdout.isatty():
         raise options.WrongUsage(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
     from discreet.tables.design import Design
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 
 class WrongUsage(InvalidArgument):
@@ -138,7 +138,7 @@ def of_unit(adjacency: Adjacency | None, schema: Schema | None) -> Adjacency | N
 def read_schema(path: Path | None, bounds: list[str] | None, levels: list[str] | None) -> Schema:
     """Return the schema of the file, with the bounds and levels of the options put over it."""
     from discreet.lattice.bounds import Interval
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
     declared: dict[str, Interval | list[str]] = {}
     for name, (option, values) in named_columns(bounds, levels).items():
@@ -185,7 +185,7 @@ def target_levels(formula: str, classes: str, loss: str) -> str:
 
 def check_named(data: Path, schema: Schema, bounds: list[str] | None, levels: list[str] | None = None) -> None:
     """Refuse a declaration of a column that the table lacks, by its header alone; name near matches."""
-    from discreet.tables.readers import open_rows
+    from discreet.tables.readers.tables import open_rows
 
     if bounds or levels:
         open_rows(data, schema, [])  # a file that is broken as a file is no fault of theirs
@@ -211,7 +211,7 @@ def check_used(
     """Refuse a declaration of a column that neither the formula nor the schema's file names, where no table does."""
     from discreet.tables.design import Design
     from discreet.tables.formula import near
-    from discreet.tables.schema import Schema as Facts
+    from discreet.tables.schema.schema import Schema as Facts
 
     if schema is None or not (bounds or levels):
         return
@@ -275,7 +275,7 @@ def release_table(
     """Release the Gram matrix of a file; everything that can be refused is refused before the ledger is opened."""
     from discreet.cli.progress import reading
     from discreet.functional.moments import release_design
-    from discreet.tables.readers import open_rows
+    from discreet.tables.readers.tables import open_rows
 
     table = open_rows(data, design.schema, design.columns_needed)
     adjacency = of_unit(adjacency, design.schema)

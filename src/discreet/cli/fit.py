@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.functional.moments import Moments
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 SQUARED, LOGISTIC = "squared", "logistic"
 

@@ -15,7 +15,7 @@ from discreet.cli.report import write_page
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 LOSSES = ("squared", "logistic", "poisson")
 
@@ -47,7 +47,7 @@ def fit_by_method(
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
-    from discreet.regression.choice import METHODS
+    from discreet.estimators.choice import METHODS
 
     promised = options.needed(budget)
     if method not in METHODS:
@@ -79,7 +79,7 @@ def _estimator(name: str) -> Any:
     """Return a constructor of the front door, imported when it is called."""
 
     def make(**declared: Any) -> Any:
-        from discreet.regression import models
+        from discreet.estimators import models
 
         return getattr(models, name)(**declared)
 
@@ -95,7 +95,7 @@ _ESTIMATORS = {
 
 def show_model(file: Path) -> str:
     """Return what a front-door model's file says."""
-    from discreet.regression.model_files import load
+    from discreet.estimators.model_files import load
 
     found: Any = load(file)
     return str(found.result())

@@ -19,7 +19,7 @@ def init(
     force: ForceOption = False,
 ) -> None:
     """Draft a schema: column names and types, never values. Bounds and levels are yours to declare."""
-    from discreet.tables.drafts import draft_schema
+    from discreet.tables.schema.drafts import draft_schema
 
     options.require_file(data, "data file")
     check_outputs({"--output": output}, force=force, inputs=[data])

@@ -15,10 +15,10 @@ from discreet.cli.outputs import ForceOption, check_outputs, open_output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from discreet.estimators.forecasts import Comparison
     from discreet.functional.forecast import Forecast
     from discreet.privacy.budgets import Budget
-    from discreet.regression.forecasts import Comparison
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 # By which the budget and the number of rows are multiplied on the planning page.
 _FACTORS = ("1/10", "1/5", "1/2", 1, 2, 5, 10)
@@ -125,8 +125,8 @@ def _comparison(
     formula: str, schema: Schema, loss: str, budget: Budget, rows: int, given: dict[str, Any]
 ) -> Comparison:
     """Return what every method of the front door is expected to do."""
-    from discreet.regression.choice import LOSSES
-    from discreet.regression.forecasts import compare_methods
+    from discreet.estimators.choice import LOSSES
+    from discreet.estimators.forecasts import compare_methods
 
     if loss not in LOSSES:
         raise options.WrongUsage(f"--loss must be one of {', '.join(LOSSES)}.")

@@ -68,7 +68,7 @@ def _write_table(file: Any, model: Any, data: Path, keep: list[str]) -> None:
 
 def _loaded(model: Path, kind: str | None) -> Any:
     if kind == "model":
-        from discreet.regression.model_files import load
+        from discreet.estimators.model_files import load
 
         return load(model)
     from discreet.functional.inference import RegressionResult

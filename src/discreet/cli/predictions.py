@@ -13,15 +13,15 @@ from discreet.cli.declarations import WrongUsage, listed
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.blocks import Table
 from discreet.tables.prediction import columns_of
-from discreet.tables.readers import open_table
-from discreet.tables.sources import open_file
+from discreet.tables.readers.sources import open_file
+from discreet.tables.readers.tables import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from discreet.tables.blocks import RecordBlock
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 HEAD = "prediction"
 # Where nothing can be said of a row; an empty line would be skipped by those who read the file.

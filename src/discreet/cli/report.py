@@ -56,15 +56,15 @@ def load_result(file: Path) -> Any:
 
         return Moments.load(file)
     if kind == "model":
-        from discreet.regression import model_files as front_files
+        from discreet.estimators import model_files as front_files
 
         return front_files.load(file)
     if kind == "sparse-model":
-        from discreet.descent import model_files
+        from discreet.estimators import sparse_files as model_files
 
         return model_files.load(file)
     if kind in {"quantiles", "components"}:
-        from discreet.sampling import draw_files
+        from discreet.estimators import draw_files
 
         return draw_files.load(file)
     raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report. Leave it out.")

@@ -17,11 +17,11 @@ from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_
 from discreet.cli.payment import NoLedgerOption, check_payment
 
 if TYPE_CHECKING:
+    from discreet.estimators.pca import PrivatePCA
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.sampling.numeric_rows import NumericTable
-    from discreet.sampling.pca import PrivatePCA
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 MEDIAN, QUANTILE, PCA = "median", "quantile", "pca"
 # Columns whose part in a component is printed, the largest.
@@ -175,9 +175,9 @@ def _neighbours(given: Adjacency | None, schema: Schema) -> Adjacency:
 
 def _quantiles(asked: _Asked, numbers: list[str], step: str | None) -> tuple[str, str]:
     """Release quantiles; return their file and what is printed."""
-    from discreet.sampling.draw_files import dumps_quantiles
-    from discreet.sampling.quantile_release import quantile
-    from discreet.sampling.quantiles import check_quantile
+    from discreet.estimators.draw_files import dumps_quantiles
+    from discreet.sampling.quantiles.quantile_release import quantile
+    from discreet.sampling.quantiles.quantiles import check_quantile
 
     exact = [check_quantile(number, "--quantile") for number in numbers]
     payer = options.open_ledger(asked.ledger, asked.total, asked.adjacency)
@@ -204,10 +204,10 @@ def _title(q: Fraction) -> str:
 def _components(asked: _Asked, runtime: str | None, center: list[str], **chosen: Any) -> tuple[str, str]:
     """Release principal components; return their file and what is printed."""
     from discreet.cli.progress import reading
-    from discreet.sampling.draw_files import dumps_components
+    from discreet.estimators.draw_files import dumps_components
+    from discreet.estimators.pca import PrivatePCA
     from discreet.sampling.numeric_rows import NumericTable
-    from discreet.sampling.pca import PrivatePCA
-    from discreet.tables.readers import open_table
+    from discreet.tables.readers.tables import open_table
 
     table = NumericTable.of(asked.data, asked.schema, asked.columns or None)
     model = PrivatePCA(

@@ -154,8 +154,8 @@ def fit_sparse(
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
     from discreet.cli.progress import stepping
-    from discreet.descent import model_files
-    from discreet.tables.sparse_files import is_sparse_file, read_sparse
+    from discreet.estimators import sparse_files as model_files
+    from discreet.tables.readers.sparse_files import is_sparse_file, read_sparse
 
     promised = options.needed(budget)
     if adjacency is None:
@@ -195,7 +195,7 @@ def fit_sparse(
 
 def _model(given: SparseOptions, loss: str, y: Any, budget: Budget, adjacency: Adjacency) -> tuple[Any, Any]:
     """Return the estimator that the options declare, and the target in its kind."""
-    from discreet.descent.models import SparseLinearRegression, SparseLogisticRegression
+    from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticRegression
 
     declared: dict[str, Any] = {
         "budget": budget,
@@ -273,9 +273,9 @@ def predict_sparse(model_path: Path, data: Path, *, zero_based: bool) -> Any:
     Numbers of a linear model; of two classes the probability of the second, of more the label.
     """
     from discreet.cli.predictions import numbers, texts
-    from discreet.descent import model_files
-    from discreet.descent.classifier import DescentClassifier
-    from discreet.tables.sparse_files import read_sparse
+    from discreet.estimators import sparse_files as model_files
+    from discreet.estimators.descent_classifier import DescentClassifier
+    from discreet.tables.readers.sparse_files import read_sparse
 
     model = model_files.load(model_path)
     n_columns = None if data.suffix.lower() == ".npz" else model.n_features_in_

@@ -20,7 +20,7 @@ from discreet.privacy.accounting import (
 )
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
-from discreet.privacy.descent_events import CHOICE_IN_GDP, GaussianStepsEvent, SelectedStepsEvent
+from discreet.privacy.events.descent import CHOICE_IN_GDP, GaussianStepsEvent, SelectedStepsEvent
 
 if TYPE_CHECKING:
     import numpy as np

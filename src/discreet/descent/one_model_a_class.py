@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.descent.rows import IntegerRows, integer_rows
 from discreet.errors import IncompatiblePlan
-from discreet.privacy.repeated_events import RepeatedEvent
+from discreet.privacy.events.repeated import RepeatedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.row_grid import RowGrid
-    from discreet.lattice.coins import Coins
     from discreet.privacy.budgets import Budget
-    from discreet.privacy.events import Event
+    from discreet.privacy.coins import Coins
+    from discreet.privacy.events.event import Event
 
 
 class Passes:

@@ -12,7 +12,7 @@ from discreet.descent.row_grid import DEFAULT_BITS, RowGrid
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.lattice.products import check_products
 from discreet.tables.arrays import UNEQUAL
-from discreet.tables.given_cells import matrix_of_numbers, numbers_of
+from discreet.tables.cells.given_cells import matrix_of_numbers, numbers_of
 from discreet.tables.pairing import check_pairing
 from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.descent.minimizer import curvature
+from discreet.descent.rivals.minimizer import curvature
 from discreet.descent.selectors import keep_largest
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from discreet.descent.losses import Loss
     from discreet.descent.row_grid import RowGrid
-    from discreet.lattice.coins import Coins
-    from discreet.privacy.descent_events import GaussianStepsEvent, SelectedStepsEvent
+    from discreet.privacy.coins import Coins
+    from discreet.privacy.events.descent import GaussianStepsEvent, SelectedStepsEvent
 
 SELECTIONS = ("all", "threshold", "peel", "coordinate")
 # An iterate's entries are kept within this, so that no step ever raises.

@@ -22,7 +22,7 @@ def schema() -> Path:
 
     Examples
     --------
-    >>> from discreet.tables.schema import Schema
+    >>> from discreet.tables.schema.schema import Schema
     >>> Schema.from_toml(schema()).columns["age"].upper
     90.0
     """

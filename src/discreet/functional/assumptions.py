@@ -11,12 +11,12 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.tables.columns import Category, Flag, Number
+from discreet.tables.schema.columns import Category, Flag, Number
 
 if TYPE_CHECKING:
-    from discreet.tables.columns import Column
     from discreet.tables.design import Design
     from discreet.tables.features import Feature
+    from discreet.tables.schema.columns import Column
 
 # A term holds a column at most as x * x**2 * x**3 * x**4, and a second moment is a product of two terms.
 _HIGHEST_POWER = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.privacy.findings import Estimate, Finding, finite
-from discreet.tables.declarations import declared_texts
+from discreet.tables.schema.declarations import declared_texts
 
 if TYPE_CHECKING:
     from discreet.functional.inference import RegressionResult

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.functional.sandwich import Uncertainty
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
     from discreet.tables.selection import Selection
 
 # Of the target's variance; surveys of people seldom explain more, and a smaller number is the cautious one.

@@ -30,15 +30,15 @@ from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Gdp, Zcdp, check_budget, is_pure
-from discreet.privacy.noise_events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.events.noise import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.lattice.coins import Coins
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.coins import Coins
 
 GramEvent = WishartEvent | LaplaceEvent | GaussianEvent | KNormEvent | CoefficientLaplaceEvent
 MECHANISMS = ("auto", "wishart", "laplace", "l_inf", "gaussian", "paper", "paper_code")

@@ -10,7 +10,7 @@ from discreet.privacy.adjacency import Replace
 if TYPE_CHECKING:
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.noise_events import KNormEvent
+    from discreet.privacy.events.noise import KNormEvent
 
 
 def gram_half_widths(layout: Layout, adjacency: Adjacency, *, every_row_counts: bool) -> list[list[int]]:

@@ -13,7 +13,7 @@ from discreet.errors import InvalidArgument
 from discreet.functional.sandwich import Uncertainty
 from discreet.functional.summary import Summary
 from discreet.functional.tails import quantile, tail
-from discreet.privacy.events import event_from_json
+from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from discreet.functional.bootstrap import Bootstrap
     from discreet.privacy.budgets import Budget
-    from discreet.privacy.events import Event
+    from discreet.privacy.events.event import Event
     from discreet.privacy.findings import Finding
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 NOT_COMPUTED = "this model was written by a version that computed no standard errors"
 PARABOLA = (
@@ -318,7 +318,7 @@ class RegressionResult:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegressionResult:
         """Read a model that :meth:`save` wrote, in this version or an older one."""
-        from discreet.tables.schema import Schema
+        from discreet.tables.schema.schema import Schema
 
         content = _files.read(path, kind="regression")
         with _files.well_formed(repr(str(path))):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.functional.repair import minimise
-from discreet.privacy.noise_events import CoefficientLaplaceEvent
+from discreet.privacy.events.noise import CoefficientLaplaceEvent
 
 if TYPE_CHECKING:
     from discreet.functional.repair import Minimiser
     from discreet.lattice.grid import Layout
-    from discreet.privacy.events import Event
+    from discreet.privacy.events.event import Event
     from discreet.tables.selection import Selection
 
 

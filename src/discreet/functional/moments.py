@@ -16,12 +16,12 @@ from discreet.functional.least_squares import LeastSquares, Problem, own_rule
 from discreet.functional.neighbours import settle_adjacency
 from discreet.functional.repair import mean_predictor, warn_if_dominated
 from discreet.functional.sandwich import Uncertainty, sandwich, why_not_offered
-from discreet.functional.table_rows import TableRows
 from discreet.functional.tails import entry_kurtosis
 from discreet.lattice.grid import Layout
-from discreet.privacy.events import event_from_json
+from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS, Release, release, with_notes
 from discreet.tables.design import Design
+from discreet.tables.table_rows import TableRows
 
 if TYPE_CHECKING:
     import os
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.privacy.budgets import Budget
     from discreet.privacy.findings import Finding
     from discreet.privacy.ledger import Ledger
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
     from discreet.tables.selection import Selection
 
 
@@ -385,7 +385,7 @@ def release_design(
     progress: Callable[[int], None] | None = None,
 ) -> Moments:
     """Release the Gram matrix of a design; `release_moments` with a design that is already made."""
-    from discreet.tables.readers import Table, open_rows
+    from discreet.tables.readers.tables import Table, open_rows
 
     neighbours = settle_adjacency(adjacency, ledger, design.schema)
     plan = plan_gram(

@@ -10,7 +10,7 @@ from discreet.privacy.adjacency import check_adjacency
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.ledger import Ledger
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 
 def settle_adjacency(adjacency: Adjacency | None, ledger: Ledger | None, schema: Schema | None) -> Adjacency:

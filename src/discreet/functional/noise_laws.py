@@ -10,7 +10,7 @@ import numpy as np
 from discreet.functional.gram import noise_variances
 from discreet.functional.half_widths import half_widths_of
 from discreet.functional.paper_modes import entry_scales
-from discreet.privacy.noise_events import CoefficientLaplaceEvent, KNormEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.events.noise import CoefficientLaplaceEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
     from discreet.functional.gram import GramEvent

@@ -21,7 +21,7 @@ from discreet.lattice.grid import DEFAULT_BITS
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.release import release
 from discreet.tables.arrays import array_layout, check_rows
-from discreet.tables.given_cells import numbers_of
+from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.selection import Selection
 
 if TYPE_CHECKING:

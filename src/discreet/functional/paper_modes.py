@@ -14,9 +14,9 @@ from discreet import _checks
 from discreet.lattice.noise.laplace import rounded_laplace
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
     from discreet.lattice.grid import Layout
-    from discreet.privacy.noise_events import CoefficientLaplaceEvent
+    from discreet.privacy.coins import Coins
+    from discreet.privacy.events.noise import CoefficientLaplaceEvent
 
 LOSSES = ("squared", "logistic")
 FORMS = {"paper": "merged", "paper_code": "averaged"}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.functional.gram import noise_scale
-from discreet.privacy.noise_events import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.events.noise import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 from discreet.privacy.wording import in_words, unit_words
 
 if TYPE_CHECKING:
     from discreet.functional.inference import RegressionResult
-    from discreet.privacy.events import Event
+    from discreet.privacy.events.event import Event
 
 DASH = "-"
 ESTIMATES = (

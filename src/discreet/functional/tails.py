@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.functional.paper_modes import entry_scales
-from discreet.privacy.noise_events import CoefficientLaplaceEvent, KNormEvent, LaplaceEvent, WishartEvent
+from discreet.privacy.events.noise import CoefficientLaplaceEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
     from discreet.functional.gram import GramEvent

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, NoSoundConversion
-from discreet.privacy import enclosures
+from discreet.numbers import enclosures
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_currency, check_value
 from discreet.privacy.concentrated_accounting import (
     bun_steinke_epsilon,

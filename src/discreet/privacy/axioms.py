@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidType
-from discreet.privacy.tradeoff import TradeoffFunction, sample_points
+from discreet.privacy.curves.tradeoff import TradeoffFunction, sample_points
 
 Knots = tuple[tuple[Fraction, Fraction], ...]
 

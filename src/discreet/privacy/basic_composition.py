@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.privacy.concentrated_curve import ConcentratedCurve
-from discreet.privacy.outward import float_up
-from discreet.privacy.tradeoff_families import EpsilonDelta, GaussianCurve, LaplaceCurve
+from discreet.numbers.outward import float_up
+from discreet.privacy.curves.concentrated import ConcentratedCurve
+from discreet.privacy.curves.families import EpsilonDelta, GaussianCurve, LaplaceCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
     Floats = NDArray[np.float64]
 

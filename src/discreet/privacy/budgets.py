@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.privacy.roots import rational_root, root_up
+from discreet.numbers.roots import rational_root, root_up
 
 if TYPE_CHECKING:
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
 
 class _Currency:
@@ -94,7 +94,7 @@ class _Currency:
         return self._curve()
 
     def _curve(self) -> TradeoffFunction:
-        from discreet.privacy.tradeoff_families import EpsilonDelta
+        from discreet.privacy.curves.families import EpsilonDelta
 
         epsilon, delta = (*self.coordinates, Fraction(0))[:2]
         return EpsilonDelta(epsilon=epsilon, delta=delta)
@@ -196,7 +196,7 @@ class Zcdp(_Currency):
         object.__setattr__(self, "rho", _checks.exact_nonnegative(rho, "rho"))
 
     def _curve(self) -> TradeoffFunction:
-        from discreet.privacy.concentrated_curve import ConcentratedCurve
+        from discreet.privacy.curves.concentrated import ConcentratedCurve
 
         return ConcentratedCurve(self.rho)
 
@@ -261,7 +261,7 @@ class Gdp(_Currency):
         return root_up(self.mu_squared)
 
     def _curve(self) -> TradeoffFunction:
-        from discreet.privacy.tradeoff_families import GaussianCurve
+        from discreet.privacy.curves.families import GaussianCurve
 
         return GaussianCurve(self.mu_squared)
 

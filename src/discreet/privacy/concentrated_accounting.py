@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
-from discreet.privacy import enclosures
-from discreet.privacy.enclosures import Interval, arithmetic, enclose, log_of
+from discreet.numbers import enclosures
+from discreet.numbers.enclosures import Interval, arithmetic, enclose, log_of
 from discreet.privacy.gaussian_accounting import SMALLEST_DELTA, log_limits, positive_delta
 
 if TYPE_CHECKING:

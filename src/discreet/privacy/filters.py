@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.errors import BudgetExceeded, InvalidArgument, NoSoundConversion
+from discreet.numbers.enclosures import round_up
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_budget
-from discreet.privacy.either_curve import EitherCurve
-from discreet.privacy.enclosures import round_up
+from discreet.privacy.curves.either import EitherCurve
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from discreet.privacy.events import Event
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
+    from discreet.privacy.events.event import Event
 
 # Python writes no whole number of more than 4300 digits.
 _MOST_BITS = 14_000

@@ -15,7 +15,7 @@ from discreet.errors import InvalidType
 from discreet.privacy.release import Release
 
 if TYPE_CHECKING:
-    from discreet.privacy.events import Event
+    from discreet.privacy.events.event import Event
 
 # A released array with more numbers is told by its shape.
 _MOST_NUMBERS = 100

@@ -20,9 +20,9 @@ from typing import Any
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.privacy import enclosures
-from discreet.privacy.enclosures import Interval, arithmetic, enclose, ends, mills
-from discreet.privacy.roots import root_up
+from discreet.numbers import enclosures
+from discreet.numbers.enclosures import Interval, arithmetic, enclose, ends, mills
+from discreet.numbers.roots import root_up
 
 # Smaller probabilities are told as this one, the smallest positive double: rounded up, and never 0 as a float.
 SMALLEST_DELTA = Fraction(1, 2**1074)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from discreet import _checks
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType, LedgerUnusable
-from discreet.lattice.coins import Coins
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget, Pure, check_budget, to_json
-from discreet.privacy.events import Event
+from discreet.privacy.coins import Coins
+from discreet.privacy.events.event import Event
 from discreet.privacy.filters import Cost, Filter, filter_for
 from discreet.privacy.ledger_entries import Entry, entries_of, frame_of
 from discreet.privacy.ledger_store import FileOnFirstCharge, FileStore, MemoryStore, Store, Terms
@@ -20,7 +20,7 @@ from discreet.privacy.ledger_store import FileOnFirstCharge, FileStore, MemorySt
 if TYPE_CHECKING:
     import pandas as pd
 
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
 PRIVATE = "private"
 TEST_SEED = "not private: test seed"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from discreet.privacy.budgets import Budget
-    from discreet.privacy.events import Event
+    from discreet.privacy.events.event import Event
     from discreet.privacy.ledger_store import Row
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from discreet.errors import DiscreetError, InvalidArgument, LedgerUnusable
 from discreet.privacy.adjacency import Adjacency, adjacency_from_name
 from discreet.privacy.budgets import Budget, Pure, budget_from_json, to_json
-from discreet.privacy.events import Event, event_from_json
+from discreet.privacy.events.event import Event, event_from_json
 from discreet.privacy.filters import COMPOSITIONS, Cost, Filter, filter_for
 
 if TYPE_CHECKING:

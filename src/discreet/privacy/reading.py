@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.privacy.adjacency import AddRemove, Adjacency
 
 if TYPE_CHECKING:
-    from discreet.privacy.tradeoff import TradeoffFunction
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
 
 # The deltas at which a guarantee is told, as rationals and as they are read.
 DELTAS = (Fraction(1, 10**5), Fraction(1, 10**7), Fraction(1, 10**9))

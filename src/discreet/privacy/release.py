@@ -26,8 +26,8 @@ from discreet.privacy.budgets import Approx, Budget
 from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
-    from discreet.privacy.events import Event
+    from discreet.privacy.coins import Coins
+    from discreet.privacy.events.event import Event
 
 # The one thing that a fit may learn from private rows without a charge, where its owner says so by declaring nothing.
 CLASS_LABELS = "not private: class labels"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.privacy.drawing import MOST_CURVES, draw_curves, empty_square, guarantee_figure
-from discreet.privacy.tradeoff import TradeoffFunction
+from discreet.privacy.curves.drawing import MOST_CURVES, draw_curves, empty_square, guarantee_figure
+from discreet.privacy.curves.tradeoff import TradeoffFunction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

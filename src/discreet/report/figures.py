@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from discreet.privacy.drawing import draw_curves, empty_square
+from discreet.privacy.curves.drawing import draw_curves, empty_square
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
     from discreet.privacy.findings import Estimate
-    from discreet.privacy.tradeoff import TradeoffFunction
 
 # What is drawn in this color takes the color of the text around the figure.
 INK = "#010203"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.curves.tradeoff import TradeoffFunction
     from discreet.privacy.findings import Estimate, Finding
-    from discreet.privacy.tradeoff import TradeoffFunction
 
 NOT_PROMISED = (
     "Scores, residuals and predictions on the private rows are exact functions of them: for the data owner only.",

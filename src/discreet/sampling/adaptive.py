@@ -30,24 +30,24 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidType
 from discreet.lattice.noise.bernoulli import exp_coins
+from discreet.numbers.outward import exp_down, exp_up, log_up
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, check_budget
-from discreet.privacy.outward import exp_down, exp_up, log_up
+from discreet.privacy.events.sampling import SamplingEvent, largest_reach, miss
 from discreet.privacy.release import Release, release
-from discreet.privacy.sampling_events import SamplingEvent, largest_reach, miss
 from discreet.sampling.grids import MOST_CELLS, Cells, GridProposer, GridTarget, envelope_height
 from discreet.sampling.mechanisms import Draw, settled_adjacency
 from discreet.sampling.samplers import Counters
-from discreet.sampling.targets import FLOOR
+from discreet.sampling.targets.targets import FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.lattice.coins import Coins
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.coins import Coins
     from discreet.privacy.ledger import Ledger
     from discreet.sampling.grids import ScaledGrid
 
@@ -324,7 +324,7 @@ def sample_adaptively(
     Examples
     --------
     >>> from discreet.lattice.bounds import Interval
-    >>> from discreet.sampling.holder import LogHoelder
+    >>> from discreet.sampling.targets.holder import LogHoelder
     >>> def utility(points, rows):
     ...     return -np.abs(points - rows.T).sum(axis=1)
     >>> target = LogHoelder(utility=utility, bounds=Interval(0, 1), constant=20, change=1, example=np.zeros((20, 1)))

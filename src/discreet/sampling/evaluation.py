@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.tables.given_cells import matrix_of_numbers
+from discreet.tables.cells.given_cells import matrix_of_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # Cells of the largest intermediate array that an evaluation is given to make.
 _CELLS = 1 << 20

@@ -22,15 +22,15 @@ import numpy as np
 
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.categorical import Categorical
-from discreet.privacy.outward import exp_down, exp_up, log_up
-from discreet.sampling.bases import limits_of
-from discreet.sampling.targets import FLOOR, Points, Proposer, ScaledTarget, Target
+from discreet.numbers.outward import exp_down, exp_up, log_up
+from discreet.sampling.targets.bases import limits_of
+from discreet.sampling.targets.targets import FLOOR, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lattice.bounds import Box, Interval
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 MOST_DIMENSIONS = 3
 MOST_CELLS = 1 << 20

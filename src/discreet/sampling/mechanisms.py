@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
+from discreet.numbers.outward import exp_down, exp_up
 from discreet.privacy.budgets import Budget, check_budget
+from discreet.privacy.events.sampling import ChoiceEvent, Runtime, SamplingEvent, beside, largest_reach
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.outward import exp_down, exp_up
 from discreet.privacy.release import Release, check_payer, release
-from discreet.privacy.sampling_events import ChoiceEvent, Runtime, SamplingEvent, beside, largest_reach
 from discreet.sampling.evaluation import refuse_no_rows
 from discreet.sampling.policies import THINNING_ERROR, CoolDown, Policy, Terms, check_policy
 from discreet.sampling.samplers import Counters, run
-from discreet.sampling.targets import ExactTarget, ScaledTarget, Target
+from discreet.sampling.targets.targets import ExactTarget, ScaledTarget, Target
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from discreet.lattice.coins import Coins
     from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.coins import Coins
 
 # A block, or an expected number of proposals, beyond this is refused: no fixed work would end in reasonable time.
 MOST_PROPOSALS = 10**6
@@ -169,7 +169,7 @@ def sample(
     >>> from discreet.lattice.bounds import Interval
     >>> from discreet.privacy.adjacency import Replace
     >>> from discreet.privacy.budgets import Pure
-    >>> from discreet.sampling.lipschitz import Lipschitz
+    >>> from discreet.sampling.targets.lipschitz import Lipschitz
     >>> def utility(points, rows):
     ...     return -np.abs(points - rows.T).mean(axis=1)
     >>> target = Lipschitz(utility=utility, slopes=1, bounds=Interval(0, 1), change=0.1, example=np.zeros((5, 1)))

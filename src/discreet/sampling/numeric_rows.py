@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.formula import declared
-from discreet.tables.readers import open_table
+from discreet.tables.readers.sources import is_list_of_paths
+from discreet.tables.readers.tables import open_table
+from discreet.tables.schema.columns import Category, Flag, Number
 from discreet.tables.settled import SettledBlock
-from discreet.tables.sources import is_list_of_paths
 from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)

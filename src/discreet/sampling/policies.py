@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.privacy.budgets import Approx, Budget
-from discreet.privacy.sampling_events import Runtime, block_length
+from discreet.privacy.events.sampling import Runtime, block_length
 
 if TYPE_CHECKING:
-    from discreet.sampling.targets import ScaledTarget
+    from discreet.sampling.targets.targets import ScaledTarget
 
 _HALF = Fraction(1, 2)
 # What rounding adds to a thinned acceptance: a sum of logarithms of size 1,500 at most.

@@ -16,14 +16,14 @@ import numpy as np
 from discreet.lattice.noise import intervals
 from discreet.lattice.noise.bernoulli import exp_coins
 from discreet.lattice.noise.thresholds import Threshold
-from discreet.privacy.outward import float_down
+from discreet.numbers.outward import float_down
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from discreet.lattice.coins import Coins
-    from discreet.privacy.sampling_events import Runtime
-    from discreet.sampling.targets import Proposer, ScaledTarget
+    from discreet.privacy.coins import Coins
+    from discreet.privacy.events.sampling import Runtime
+    from discreet.sampling.targets.targets import Proposer, ScaledTarget
 
 # Proposals that are evaluated together, at most.
 PIECE = 1 << 14

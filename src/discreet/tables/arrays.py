@@ -12,7 +12,14 @@ import numpy as np
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import gram_of_arrays
 from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
-from discreet.tables.given_cells import array_of, is_frame, matrix_of_numbers, numbers_of, refuse_matrix_class, unmasked
+from discreet.tables.cells.given_cells import (
+    array_of,
+    is_frame,
+    matrix_of_numbers,
+    numbers_of,
+    refuse_matrix_class,
+    unmasked,
+)
 from discreet.tables.pairing import check_pairing
 from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 

@@ -13,7 +13,7 @@ from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
 from discreet.tables.features import Feature, TermFeatures, codings_of, expand, main_effect
 from discreet.tables.formula import Factor, Formula, Term, parse
 from discreet.tables.row_norm import row_norm_squared
-from discreet.tables.schema import Schema
+from discreet.tables.schema.schema import Schema
 from discreet.tables.selection import Selection, select
 from discreet.tables.settled import SettledBlock
 
@@ -53,8 +53,8 @@ class Design:
 
     Examples
     --------
-    >>> from discreet.tables.columns import Category, Number
-    >>> from discreet.tables.schema import Schema
+    >>> from discreet.tables.schema.columns import Category, Number
+    >>> from discreet.tables.schema.schema import Schema
     >>> schema = Schema({"age": Number(17, 90), "sex": Category(["Female", "Male"])})
     >>> Design.for_terms("age * sex", schema).layout.names
     ('age', 'sex[Male]', 'age:sex[Male]')

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from discreet.errors import DiscreetError, InvalidArgument, InvalidFormula
 from discreet.lattice.bounds import LARGEST_BOUND
 from discreet.lattice.grid import Coding
-from discreet.tables.columns import Category, Flag, Number
 from discreet.tables.formula import Factor
+from discreet.tables.schema.columns import Category, Flag, Number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from discreet.tables.columns import Column
     from discreet.tables.formula import Formula, Term
+    from discreet.tables.schema.columns import Column
 
 Key = tuple[frozenset[Factor], frozenset[tuple[str, int]]]
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidFormula, InvalidType
-from discreet.tables.columns import Category, Number
+from discreet.tables.schema.columns import Category, Number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from discreet.tables.columns import Column
+    from discreet.tables.schema.columns import Column
 
 ALLOWED = "columns, `odd name`, C(column), I(column**k) for k = 2, 3, 4, ':', '*', '+' and '-1'"
 _NAME = r"(?:`(?P<quoted>[^`]*)`|(?P<bare>[^\W\d][\w.]*))"

@@ -11,11 +11,11 @@ import numpy as np
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.blocks import RecordBlock, Table
-from discreet.tables.columns import Category, Constant, Flag, Number
 from discreet.tables.design import Design
-from discreet.tables.labels import refuse_encoded
-from discreet.tables.readers import open_rows
-from discreet.tables.schema import Schema
+from discreet.tables.readers.tables import open_rows
+from discreet.tables.schema.columns import Category, Constant, Flag, Number
+from discreet.tables.schema.labels import refuse_encoded
+from discreet.tables.schema.schema import Schema
 from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
@@ -168,8 +168,8 @@ def _reads_numbers(declared: Category) -> bool:
 
 
 def _read(y: Any, name: str, declared: Any, schema: Schema) -> tuple[NDArray[np.float64], str | None]:
-    from discreet.tables.cells import ColumnReader
-    from discreet.tables.frames import read_column
+    from discreet.tables.cells.columns import ColumnReader
+    from discreet.tables.readers.frames import read_column
 
     values, trouble = read_column(ColumnReader(name, declared, schema.reading), y)
     return np.array(values, dtype=np.float64), trouble

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.errors import InvalidArgument
 from discreet.tables.features import expand
 from discreet.tables.formula import parse
-from discreet.tables.readers import Table, open_table
+from discreet.tables.readers.tables import Table, open_table
 from discreet.tables.settled import SettledBlock
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.tables.schema import Schema
+    from discreet.tables.schema.schema import Schema
 
 
 def columns_of(schema: Schema, formula: str, *, labels: bool = False) -> list[str]:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.tables.columns import Category
 from discreet.tables.features import limits_of
+from discreet.tables.schema.columns import Category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from discreet.lattice.grid import Coding
-    from discreet.tables.columns import Column
     from discreet.tables.features import Feature
+    from discreet.tables.schema.columns import Column
 
 MOST_COMBINATIONS = 2**18
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InvalidFormula
-from discreet.tables.columns import Category
 from discreet.tables.features import Feature, expand, main_effect
 from discreet.tables.formula import RELEASE, parse
+from discreet.tables.schema.columns import Category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lattice.grid import Layout
-    from discreet.tables.columns import Column
     from discreet.tables.features import Key
+    from discreet.tables.schema.columns import Column
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidData
-from discreet.tables.columns import Category, Constant, Flag, Number
+from discreet.tables.schema.columns import Category, Constant, Flag, Number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.tables.blocks import RecordBlock
-    from discreet.tables.columns import Column
     from discreet.tables.features import Feature
+    from discreet.tables.schema.columns import Column
 
 
 class SettledBlock:

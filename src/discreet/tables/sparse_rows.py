@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidData, InvalidType
-from discreet.tables.given_cells import REAL, unmasked
+from discreet.tables.cells.given_cells import REAL, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.tables.cell_reader import ALL_KINDS, CellReader, distinct_of
-from discreet.tables.python_cells import any_ambiguous, text_of
+from discreet.tables.cells.cell_reader import ALL_KINDS, CellReader, distinct_of
+from discreet.tables.cells.python_cells import any_ambiguous, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from discreet.tables.cell_reader import Cells
-    from discreet.tables.columns import Reading
-    from discreet.tables.moments import Moments
-    from discreet.tables.schema import Schema
+    from discreet.tables.cells.cell_reader import Cells
+    from discreet.tables.cells.moments import Moments
+    from discreet.tables.schema.columns import Reading
+    from discreet.tables.schema.schema import Schema
 
 # A unit's key: a digest of what its cells say, so that neither messages nor memory hold a name. Two units that shared
 # one would share a cap: as unlikely as a broken cipher.

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import bernoulli
 from discreet.lattice.noise.bernoulli import check_exponential, exp_coins, measured_error
+from discreet.privacy.coins import Coins
 
 
 def tossed(log_probability, n, *, seed=1, word_bits=64):

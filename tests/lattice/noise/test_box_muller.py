@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise.box_muller import ERROR_RADIUS, LARGEST_RADIUS, Pairs, product
+from discreet.privacy.coins import Coins
 
 LEADING = [1, 2, 3, 2**20, 2**52 - 1, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2**20, 2**64 - 2]
 TRAILING = [0, 1, 2**63, 2**64 - 1]

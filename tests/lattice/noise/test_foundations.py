@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import accuracy, intervals, rounding, scales
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.thresholds import Threshold
+from discreet.privacy.coins import Coins
 
 positive = st.fractions(min_value=Fraction(1, 10**30), max_value=10**30)
 words64 = st.integers(-(2**63), 2**63 - 1)

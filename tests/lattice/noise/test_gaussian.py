@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import gaussian, scales
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
+from discreet.privacy.coins import Coins
 
 CASES = [
     (Fraction(49, 4), 0, 0),

@@ -11,9 +11,9 @@ import pytest
 import scipy.stats
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import gumbel
 from discreet.lattice.noise.gumbel import noisy_top
+from discreet.privacy.coins import Coins
 
 # Draws of the claimed law fall below ALPHA once in a thousand seeds, and the seeds are fixed.
 ALPHA = 1e-3

@@ -9,9 +9,9 @@ import pytest
 import scipy.stats
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import k_norm as module
 from discreet.lattice.noise.k_norm import k_norm, symmetric_k_norm
+from discreet.privacy.coins import Coins
 
 ALPHA = 1e-3
 

@@ -9,9 +9,9 @@ import pytest
 import scipy.stats
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import l2_norm as module
 from discreet.lattice.noise.l2_norm import check_l2_rate, l2_noise, l2_norm
+from discreet.privacy.coins import Coins
 
 RATE = Fraction(1, 2**20)
 

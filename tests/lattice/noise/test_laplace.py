@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import laplace
 from discreet.lattice.noise.laplace import rounded_laplace, symmetric_laplace
+from discreet.privacy.coins import Coins
 
 
 def edges(statistic, step_bits):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import intervals
 from discreet.lattice.noise.categorical import Categorical
 from discreet.lattice.noise.race import race
 from discreet.lattice.noise.whole_numbers import below
+from discreet.privacy.coins import Coins
 
 # Draws of the right law fall below ALPHA once in a thousand seeds, and the seeds are fixed. With 40,000 draws a law
 # tilted by 5 % in cells of a few hundredths or more has a noncentrality of about 100.

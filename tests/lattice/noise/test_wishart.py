@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.lattice.coins import Coins
 from discreet.lattice.noise import wishart
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.lattice.noise.wishart import wishart_difference
+from discreet.privacy.coins import Coins
 
 
 def draws(n, width, theta, seed, *, word_bits=64, statistic=0, step_bits=0):

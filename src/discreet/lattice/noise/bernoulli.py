@@ -13,7 +13,7 @@ from discreet.lattice.noise import intervals
 from discreet.lattice.noise.accuracy import largest_errors
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # Relative error allowed to numpy's exponential; good libraries stay below 2**-52.
 _ALLOWED = 2.0**-50
@@ -57,7 +57,7 @@ def exp_coins(log_probabilities: np.ndarray, words: np.ndarray, coins: Coins) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> coins = Coins.from_seed(1)
     >>> exp_coins(np.array([0.0, -np.inf, -0.5]), coins.words(3), coins).tolist()
     [True, False, True]

@@ -18,7 +18,7 @@ import numpy as np
 from discreet.lattice.noise import accuracy, intervals
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # A pair whose first word is not 0 has U >= 2**-64, hence R <= sqrt(128 log 2) = 9.4193.
 LARGEST_RADIUS = 9.42

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # Weights are added in rows of this many, and the rows' sums after that: few roundings stand in any sum.
 _ROW = 1024
@@ -37,7 +37,7 @@ class Categorical:
 
     Examples
     --------
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> coins = Coins.from_seed(1)
     >>> Categorical(np.array([0.0, 3.0, 0.0])).draw(coins.words(4), coins).tolist()
     [1, 1, 1, 1]

@@ -13,7 +13,7 @@ from discreet.lattice.noise.box_muller import Limits, Pairs
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # Pairs that are made together: all arrays of a block stay in a core's second-level cache.
 _BLOCK = 1 << 13
@@ -68,7 +68,7 @@ def rounded_gaussian(statistic: np.ndarray, *, variance: Fraction, coins: Coins,
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> rounded_gaussian(np.array([100, 200]), variance=Fraction(1, 1000), coins=Coins.from_seed(1)).tolist()
     [100, 200]
     """

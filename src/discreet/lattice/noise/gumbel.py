@@ -15,8 +15,8 @@ from discreet.errors import InvalidArgument
 from discreet.lattice.noise import accuracy, intervals, rounding, scales
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
     from discreet.lattice.noise.box_muller import Limits
+    from discreet.privacy.coins import Coins
 
 # Scores are clamped to this size, which enlarges no difference.
 LARGEST_SCORE = 1 << 62
@@ -81,7 +81,7 @@ def noisy_top(scores: np.ndarray, *, scale: Fraction, size: int, coins: Coins) -
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> noisy_top(np.array([5, 900, 400]), scale=Fraction(1, 10), size=2, coins=Coins.from_seed(1)).tolist()
     [1, 2]
     """

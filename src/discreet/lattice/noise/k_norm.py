@@ -15,8 +15,8 @@ from discreet.lattice.noise import accuracy, box_muller, intervals, rounding, sc
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.lattice.coins import Coins
     from discreet.lattice.noise.box_muller import Limits
+    from discreet.privacy.coins import Coins
 
 # An exponential whose first word is neither all zeros nor all ones is below 64 log 2.
 _LARGEST_EXPONENTIAL = 44.4
@@ -88,7 +88,7 @@ def k_norm(
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> k_norm(np.array([100, 200]), half_widths=[1, 2], rate=Fraction(1000), coins=Coins.from_seed(1)).tolist()
     [100, 200]
     """
@@ -143,7 +143,7 @@ def symmetric_k_norm(
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> widths = [[1, 2], [2, 1]]
     >>> exact = np.array([[4, 1], [1, 9]])
     >>> symmetric_k_norm(exact, half_widths=widths, rate=Fraction(10**6), coins=Coins.from_seed(1)).tolist()

@@ -15,7 +15,7 @@ from discreet.lattice.noise.box_muller import Limits, Pairs
 from discreet.lattice.noise.k_norm import check_rate
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # An exponential whose first word is neither all zeros nor all ones is below 64 log 2.
 _LARGEST_EXPONENTIAL = 44.4
@@ -78,7 +78,7 @@ def l2_norm(statistic: np.ndarray, *, rate: Fraction, coins: Coins, step_bits: i
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> l2_norm(np.array([100, 200]), rate=Fraction(1000), coins=Coins.from_seed(1)).tolist()
     [100, 200]
     """
@@ -120,7 +120,7 @@ def l2_noise(size: int, *, rate: Fraction, coins: Coins) -> np.ndarray:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> l2_noise(3, rate=Fraction(1000), coins=Coins.from_seed(1)).tolist()
     [0.0, 0.0, 0.0]
     """

@@ -16,7 +16,7 @@ from discreet.lattice.noise.thresholds import Threshold
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 # Draws that are made together, and rows of words made at a time: both stay in a core's second-level cache.
 _BLOCK = 1 << 14
@@ -69,7 +69,7 @@ def rounded_laplace(statistic: np.ndarray, *, scale: Fraction, coins: Coins, ste
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> rounded_laplace(np.array([100, 200]), scale=Fraction(1, 1000), coins=Coins.from_seed(1)).tolist()
     [100, 200]
     """
@@ -120,7 +120,7 @@ def symmetric_laplace(statistic: np.ndarray, *, scale: Fraction, coins: Coins, s
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> release = symmetric_laplace(np.zeros((3, 3), np.int64), scale=Fraction(50), coins=Coins.from_seed(1))
     >>> bool((release == release.T).all())
     True

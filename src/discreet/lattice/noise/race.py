@@ -12,8 +12,8 @@ from discreet.lattice.noise.gumbel import ERROR_RADIUS, enclose_gumbel, gumbel_d
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.lattice.coins import Coins
     from discreet.lattice.noise.box_muller import Limits
+    from discreet.privacy.coins import Coins
 
 # Scores that are made noisy together: the arrays of a block stay in a core's second-level cache.
 _BLOCK = 1 << 14
@@ -65,7 +65,7 @@ def race(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> exact = [Fraction(0), Fraction(50), Fraction(0)]
     >>> def limits(index, level):
     ...     return exact[index], exact[index]

@@ -12,7 +12,7 @@ from discreet.lattice.noise.gaussian import rounded_gaussian
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 
 def symmetric_gaussian(
@@ -59,7 +59,7 @@ def symmetric_gaussian(
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> exact = np.array([[4, 1], [1, 9]])
     >>> symmetric_gaussian(exact, diagonal_variance=Fraction(1, 10**6), coins=Coins.from_seed(1)).tolist()
     [[4, 1], [1, 9]]

@@ -9,7 +9,7 @@ from discreet.lattice.noise import intervals
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 
 class Threshold:

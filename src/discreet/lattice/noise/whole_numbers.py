@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 
 def below(bound: int, word: int, coins: Coins) -> int:
@@ -31,7 +31,7 @@ def below(bound: int, word: int, coins: Coins) -> int:
 
     Examples
     --------
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> below(10, 2**63, Coins.from_seed(1))
     5
     """

@@ -12,7 +12,7 @@ from discreet.lattice.noise import box_muller, rounding, scales
 from discreet.lattice.noise.box_muller import Limits, Pairs
 
 if TYPE_CHECKING:
-    from discreet.lattice.coins import Coins
+    from discreet.privacy.coins import Coins
 
 
 def wishart_difference(statistic: np.ndarray, *, theta: Fraction, coins: Coins, step_bits: int = 0) -> np.ndarray:
@@ -67,7 +67,7 @@ def wishart_difference(statistic: np.ndarray, *, theta: Fraction, coins: Coins, 
     --------
     >>> from fractions import Fraction
     >>> import numpy as np
-    >>> from discreet.lattice.coins import Coins
+    >>> from discreet.privacy.coins import Coins
     >>> exact = np.array([[4, 1], [1, 9]])
     >>> wishart_difference(exact, theta=Fraction(10**6), coins=Coins.from_seed(1)).tolist()
     [[4, 1], [1, 9]]

@@ -1,0 +1,1 @@
+"""Every mechanism with its worst neighbors, one file a family."""

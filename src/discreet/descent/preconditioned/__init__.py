@@ -1,0 +1,1 @@
+"""Descent whose steps are whitened by a noisy Gram matrix."""

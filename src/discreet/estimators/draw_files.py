@@ -1,0 +1,123 @@
+"""Released quantiles and components as files: strict JSON with the release, public facts, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import _files
+from discreet.errors import InvalidData
+from discreet.estimators.pca import PrivatePCA
+from discreet.lattice.bounds import Box
+from discreet.privacy.events.event import event_from_json
+from discreet.privacy.release import LABELS, Release
+from discreet.sampling.pca.second_moments import UnitGrid
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+QUANTILES, COMPONENTS = "quantiles", "components"
+
+
+def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fraction]) -> str:
+    """Return released quantiles of a column as JSON.
+
+    Parameters
+    ----------
+    released : Release
+        Its value is one number, or one a quantile.
+    column : str
+        Whose quantiles they are.
+    quantiles : sequence of Fraction
+        Which, in the order of the values.
+    """
+    content = {
+        "column": column,
+        "quantiles": [str(q) for q in quantiles],
+        "values": [float(value) for value in np.atleast_1d(released.value)],
+        **_of_release(released),
+    }
+    return _files.dump(QUANTILES, content)
+
+
+def dumps_components(model: PrivatePCA) -> str:
+    """Return a fitted `PrivatePCA` as JSON."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    grid = model.grid_
+    names = getattr(model, "feature_names_in_", None)
+    content = {
+        "names": None if names is None else [str(name) for name in names],
+        "components": model.components_.tolist(),
+        "row_norm": grid.row_norm,
+        "bits": grid.bits,
+        **{name: _listed(getattr(grid, name)) for name in ("center", "lower", "upper", "scale")},
+        **_of_release(model.release_),
+    }
+    return _files.dump(COMPONENTS, content)
+
+
+def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
+    """Return what a file holds: a Release of quantiles, or a fitted PrivatePCA; its event is priced anew.
+
+    Raises
+    ------
+    InvalidData
+        If the file is of another kind, or damaged.
+    """
+    document = _files.read_any(path)
+    if document["kind"] not in {QUANTILES, COMPONENTS}:
+        raise InvalidData(f"{str(path)!r} holds a {document['kind']!r}, no quantiles or components. Give another file.")
+    with _files.well_formed(repr(str(path))):
+        if document["kind"] == QUANTILES:
+            values = np.array([float(value) for value in document["values"]])
+            if values.size != len(document["quantiles"]) or not np.isfinite(values).all():
+                raise ValueError
+            return _release(document, float(values[0]) if values.size == 1 else values)
+        return _model(document)
+
+
+def _model(document: dict[str, Any]) -> PrivatePCA:
+    components = np.array(document["components"], dtype=np.float64)
+    center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
+    grid = UnitGrid(components.shape[1], document["row_norm"], center, lower, upper, scale, document["bits"])
+    names = document["names"]
+    if not np.isfinite(components).all() or (names is not None and len(names) != grid.n_columns):
+        raise ValueError
+    released = _release(document, components)
+    model = PrivatePCA(
+        budget=released.event.budget,
+        adjacency=released.adjacency,
+        n_components=components.shape[0],
+        x_bounds=None if lower is None else Box(lower=lower, upper=upper),
+        row_norm=grid.row_norm,
+        center=center,
+        scale_to_bounds=scale is not None,
+    )
+    model.take_release(grid, released, names)
+    return model
+
+
+def _of_release(released: Release[Any]) -> dict[str, Any]:
+    return {"event": released.event.to_json(), "label": released.label, "notes": list(released.notes)}
+
+
+def _release(document: dict[str, Any], value: Any) -> Release[Any]:
+    return Release(
+        value,
+        event_from_json(document["event"]),
+        _files.one_of(document["label"], LABELS),
+        tuple(str(note) for note in document["notes"]),
+    )
+
+
+def _listed(values: tuple[float, ...] | None) -> list[float] | None:
+    return None if values is None else list(values)
+
+
+def _numbers(values: Any) -> tuple[float, ...] | None:
+    return None if values is None else tuple(float(value) for value in values)

@@ -1,0 +1,397 @@
+"""Private principal components as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from discreet import _checks
+from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.estimators.arguments import says_what_it_lacks
+from discreet.lattice.bounds import Box
+from discreet.privacy.budgets import check_budget
+from discreet.privacy.release import check_payer, release, with_notes
+from discreet.sampling.evaluation import refuse_no_rows
+from discreet.sampling.numeric_rows import NumericTable
+from discreet.sampling.pca.components import Components, plan_components
+from discreet.sampling.pca.second_moments import UnitGrid, check_cells, half_diagonal
+from discreet.sampling.policies import CoolDown, check_policy
+from discreet.tables.arrays import check_matrix, check_new_rows, column_names
+from discreet.tables.cells.given_cells import matrix_of_numbers
+from discreet.tables.frame_rows import check_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.privacy.adjacency import Adjacency
+    from discreet.privacy.budgets import Budget
+    from discreet.privacy.findings import Finding
+    from discreet.privacy.ledger import Ledger
+    from discreet.privacy.release import Release
+    from discreet.sampling.policies import Policy
+    from discreet.tables.schema.schema import Schema
+
+# So many columns of a component are told one by one.
+_MOST_SHOWN = 50
+INSTEAD = {
+    "copy": "nothing is written to X; leave it out",
+    "whiten": "the variances are not released; scale by public numbers with scale_to_bounds=True",
+    "svd_solver": "the solver is the mechanism; leave it out",
+    "tol": "stopping early would tell of the rows; leave it out",
+    "iterated_power": "there is no iteration; leave it out",
+    "random_state": "noise is not seedable; for a test fit with Ledger(total=, adjacency=, coins=Coins.from_seed(0))",
+    "data_norm": "it is called row_norm",
+    "epsilon": "a guarantee is a value: write budget=Pure(epsilon=...)",
+    "centered": "rows are taken about the public point center=; leave it out",
+    "bounds": "bounds are declared as x_bounds=Box(lower=, upper=)",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What a fit has checked and not released yet."""
+
+    private_matrix: NDArray[Any]
+    names: tuple[str, ...]
+    box: Box | None
+    given_names: Any
+    notes: tuple[str, ...] = ()
+
+
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Principal components drawn from the exponential mechanism, exactly, in a time that tells nothing.
+
+    The first component has a density proportional to ``exp(scale * sum of (x'v)**2)``; each further one has the same
+    law among the directions perpendicular to those before. The budget is shared equally.
+
+    Parameters
+    ----------
+    budget : Pure, Approx, Zcdp or Gdp
+        What one fit may cost, all components together.
+    adjacency : Replace or AddRemove
+        Which data sets are neighbours; there is no default. AddRemove pays half as much for the same sharpness.
+    n_components : int, default 1
+        How many; noise grows with their number.
+    x_bounds : Box, optional
+        The declared public range of every column, in its own units; cells outside are clipped.
+    row_norm : float, optional
+        Rows, taken about `center`, are scaled down to this Euclidean norm. Default: half the diagonal of the bounds,
+        which no row exceeds; a smaller one means less noise.
+    center : array-like of shape (n_features,), optional
+        A public point about which rows are taken; default: the middle of the bounds, or 0. It is never computed from
+        the rows: components of data that lie far from it point towards their mean. It may come from an earlier
+        release, such as medians.
+    scale_to_bounds : bool, default False
+        Whether a column is measured in half-widths of its bounds, not in its own unit.
+    schema : Schema, optional
+        Declares the columns of a frame by their names, instead of `x_bounds`: numbers, dates and flags.
+    runtime : policy, optional
+        How long to run; default `CoolDown()`.
+
+    Attributes
+    ----------
+    components_ : ndarray of float64, shape (n_components, n_features)
+        Orthonormal rows; the largest entry of each is above 0.
+    center_, scale_ : ndarray of float64, shape (n_features,)
+        What is taken off a row, and what it is divided by: public numbers.
+    row_norm_, grid_ : float, UnitGrid
+        The norm that was used, and the public grid of a row.
+    n_components_ : int
+        How many components there are.
+    release_ : Release
+        The components, their event, cost and adjacency, and whether the coins were the system's.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Only where X is a frame whose columns have names.
+
+    Notes
+    -----
+    Variances along the components are functions of private rows and are not released.
+
+    Guarantee
+    ---------
+    Components and running time together satisfy `budget` under `adjacency`, for any X.
+    Proof: docs/proofs/bingham.md
+
+    Source
+    ------
+    Chaudhuri, Sarwate and Sinha 2013; the envelope of Kent, Ganeiban and Mardia 2018 with a new bound on acceptance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 3)) * [3.0, 1.0, 0.5]
+    >>> pca = dp.PrivatePCA(budget=dp.Pure(epsilon=1), row_norm=10, adjacency=dp.Replace()).fit(X)
+    >>> bool(abs(pca.components_[0, 0]) > 0.95), pca.transform(X).shape
+    (True, (5000, 1))
+    """
+
+    # Metadata routing hands the ledger on; it is never a constructor argument, for `clone` would copy it.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
+    _instead: ClassVar[dict[str, str]] = INSTEAD
+
+    @says_what_it_lacks
+    def __init__(
+        self,
+        *,
+        budget: Budget,
+        adjacency: Adjacency,
+        n_components: int = 1,
+        x_bounds: Box | None = None,
+        row_norm: float | None = None,
+        center: Any = None,
+        scale_to_bounds: bool = False,
+        schema: Schema | None = None,
+        runtime: Policy | None = None,
+    ) -> None:
+        self.budget = budget
+        self.adjacency = adjacency
+        self.n_components = n_components
+        self.x_bounds = x_bounds
+        self.row_norm = row_norm
+        self.center = center
+        self.scale_to_bounds = scale_to_bounds
+        self.schema = schema
+        self.runtime = runtime
+
+    @says_what_it_lacks
+    def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
+        """Draw the components; charges the ledger once.
+
+        Parameters
+        ----------
+        X : array-like or frame, shape (n_rows, n_features)
+            The private rows: numbers, or with a `schema` a frame of declared columns.
+        y : object
+            Ignored.
+        ledger : Ledger or None
+            Who pays; None opens a ledger in memory whose total is the budget.
+
+        Raises
+        ------
+        InvalidArgument
+            If a declaration is not usable; nothing is spent.
+        InvalidData
+            If the rows do not fit; names the column, quotes no cell; nothing is spent.
+        BudgetExceeded
+            If the ledger has too little left; the fitted state stays as it was.
+
+        Guarantee
+        ---------
+        See the class.
+        """
+        del y
+        adjacency = check_payer(ledger, self.adjacency)
+        rows = self._rows(X, may_be_empty=not adjacency.size_is_public)
+        self._release(rows, adjacency, ledger)
+        return self
+
+    def fit_table(
+        self,
+        source: Any,
+        columns: Sequence[str] | None = None,
+        *,
+        ledger: Ledger | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Self:
+        """Draw the components of a table with the `schema`: a file, or anything else that its readers know.
+
+        Parameters
+        ----------
+        source : path, frame or Arrow data
+            The private table.
+        columns : sequence of str, optional
+            Which of its columns; default: all numbers, dates and flags that the schema declares.
+        ledger : Ledger or None
+            Who pays; None opens a ledger in memory whose total is the budget.
+        progress : callable, optional
+            Is told how far the read has come.
+
+        Guarantee
+        ---------
+        See the class.
+        """
+        adjacency = check_payer(ledger, self.adjacency)
+        table = NumericTable.of(source, check_schema(self.schema), columns)
+        self._release(
+            self._table_rows(table, may_be_empty=not adjacency.size_is_public, progress=progress), adjacency, ledger
+        )
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the coordinates of rows along the components, float64 of shape (n_rows, n_components).
+
+        Rows are neither clipped nor scaled down. Of private rows the result is private, too.
+        """
+        rows = check_new_rows(self, X)
+        with np.errstate(all="ignore"):  # a warning would tell of a cell
+            return np.asarray((rows - self.center_) / self.scale_ @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the points with these coordinates, float64 of shape (n_rows, n_features)."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        coordinates = np.asarray(matrix_of_numbers(X), dtype=np.float64)
+        if coordinates.ndim != 2 or coordinates.shape[1] != self.n_components_:
+            raise InvalidData(f"`X` must have {self.n_components_} columns, one a component.")
+        with np.errstate(all="ignore"):
+            return np.asarray(coordinates @ self.components_ * self.scale_ + self.center_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def _rows(self, X: Any, *, may_be_empty: bool) -> _Rows:
+        """Return the checked cells of an array or a frame."""
+        if self.schema is not None:
+            given = [str(name) for name in getattr(X, "columns", ())]
+            if not given:
+                raise InvalidData(
+                    "With a `schema`, `X` must be a frame whose columns have names. Leave the schema out."
+                )
+            return self._table_rows(NumericTable.of(X, check_schema(self.schema), given), may_be_empty=may_be_empty)
+        import scipy.sparse
+
+        if scipy.sparse.issparse(X):
+            raise InvalidType(
+                "Sparse data was passed for `X`, but a dense array is required: rows are taken about a center. "
+                "Use .toarray() if it fits into memory."
+            )
+        staged, matrix = check_matrix(self, X, may_be_empty=may_be_empty)
+        names = column_names(staged, matrix.shape[1])
+        box = None if self.x_bounds is None else self._box().for_columns(len(names))
+        check_cells(matrix, names, UnitGrid(len(names), 1.0))
+        return _Rows(matrix, names, box, getattr(staged, "feature_names_in_", None))
+
+    def _table_rows(
+        self, table: NumericTable, *, may_be_empty: bool, progress: Callable[[int], None] | None = None
+    ) -> _Rows:
+        if self.x_bounds is not None:
+            raise InvalidArgument("Give `x_bounds` or `schema`, not both: each declares the columns of X.")
+        lower, upper = table.limits
+        matrix = table.private_matrix(progress)
+        if not may_be_empty:
+            refuse_no_rows(matrix.shape[0])
+        names = np.array(table.names, dtype=object)
+        return _Rows(matrix, table.names, Box(lower=lower, upper=upper), names, table.notes)
+
+    def _release(self, rows: _Rows, adjacency: Adjacency, ledger: Ledger | None) -> None:
+        """Plan, release and set the fitted attributes; nothing is set before all is done."""
+        runtime = CoolDown() if self.runtime is None else check_policy(self.runtime)
+        grid = self._grid(rows.box, len(rows.names))
+        target = Components(grid=grid, n_components=self._count(len(rows.names)), names=rows.names)
+        n_rows = target.count(rows.private_matrix) if adjacency.size_is_public else None
+        budget = check_budget(self.budget)
+        plan = plan_components(target, budget=budget, adjacency=adjacency, runtime=runtime, n_rows=n_rows)
+        public = rows.private_matrix.shape[0] if adjacency.size_is_public else None
+        released = with_notes(release(plan, rows.private_matrix, ledger, n_rows=public), rows.notes)
+        self.take_release(grid, released, rows.given_names)
+
+    def _box(self) -> Box:
+        if isinstance(self.x_bounds, Box):
+            return self.x_bounds
+        raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
+
+    def _count(self, n_columns: int) -> int:
+        count = _checks.integer(self.n_components, "n_components", low=1)
+        if count <= n_columns:
+            return count
+        raise InvalidArgument(
+            f"`n_components` must be at most the number of columns, n_features = {n_columns}; found {count}."
+        )
+
+    def _grid(self, box: Box | None, n_columns: int) -> UnitGrid:
+        """Return the public grid that the declarations describe."""
+        if box is None and self.row_norm is None:
+            raise InvalidType(
+                f"{type(self).__name__} needs `x_bounds`, a Box with the public range of every column, or `row_norm`, "
+                "the norm to which every row is scaled down."
+            )
+        scaled = _checks.boolean(self.scale_to_bounds, "scale_to_bounds")
+        if scaled and box is None:
+            raise InvalidType("`scale_to_bounds` needs `x_bounds`, whose half-widths are the scale.")
+        center = self._center(box, n_columns)
+        if box is None:
+            return UnitGrid(n_columns, self.row_norm, center)  # type: ignore[arg-type]
+        halves = [(high - low) / 2 for low, high in zip(box.lower, box.upper, strict=True)]
+        scale = tuple(halves) if scaled else None
+        norm = self.row_norm
+        if norm is None:
+            # From the center to the far corner of the box.
+            reach = [max(high - c, c - low) for low, high, c in zip(box.lower, box.upper, center, strict=True)]
+            reach = [r / h for r, h in zip(reach, halves, strict=True)] if scaled else reach
+            norm = half_diagonal([-abs(r) for r in reach], [abs(r) for r in reach])
+        return UnitGrid(n_columns, norm, center, box.lower, box.upper, scale)
+
+    def _center(self, box: Box | None, n_columns: int) -> tuple[float, ...]:
+        if self.center is None:
+            if box is None:
+                return (0.0,) * n_columns
+            return tuple((low + high) / 2 for low, high in zip(box.lower, box.upper, strict=True))
+        values = self.center if hasattr(self.center, "__iter__") else [self.center] * n_columns
+        return tuple(_checks.finite_float(value, "center") for value in values)
+
+    def take_release(self, grid: UnitGrid, released: Release[NDArray[np.float64]], names: Any) -> None:
+        """Set the fitted attributes from a release and public facts alone; what a fit ends with.
+
+        Parameters
+        ----------
+        grid : UnitGrid
+            The public grid of a row.
+        released : Release
+            The components.
+        names : ndarray of str, or None
+            Of the columns, where they have some.
+        """
+        self.n_features_in_ = grid.n_columns
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self.release_ = released
+        self.grid_ = grid
+        self.components_ = released.value
+        self.n_components_ = int(released.value.shape[0])
+        self.row_norm_ = grid.row_norm
+        self.center_ = np.zeros(grid.n_columns) if grid.center is None else np.array(grid.center)
+        self.scale_ = np.ones(grid.n_columns) if grid.scale is None else np.array(grid.scale)
+
+    def to_finding(self) -> Finding:
+        """Return what the components say to a reader of a report."""
+        from sklearn.utils.validation import check_is_fitted
+
+        from discreet.privacy.findings import Estimate, Finding
+
+        check_is_fitted(self)
+        names = column_names(self, self.grid_.n_columns)
+        estimates = tuple(
+            Estimate(name=f"component {number}: {name}", value=float(part))
+            for number, component in enumerate(self.components_, start=1)
+            for name, part in list(zip(names, component, strict=True))[:_MOST_SHOWN]
+        )
+        return Finding(
+            title=type(self).__name__,
+            asked=(("Components", f"{self.n_components_} of {len(names)} columns"),),
+            event=self.release_.event,
+            label=self.release_.label,
+            estimates=estimates,
+            quality=("Parts of unit vectors. Variances along the components are not released.",),
+            declarations=(
+                ("row norm", f"rows, about the center, have a Euclidean norm of at most {self.row_norm_:g}"),
+            ),
+            again=(repr(self),),
+            notes=self.release_.notes,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

@@ -1,0 +1,171 @@
+"""Whether noise hides what a model says: from the release and public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.descent.preconditioned.whitening import feature_norm_squared
+from discreet.privacy.events.perturbation import PerturbedMinimizerEvent, PerturbedObjectiveEvent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.descent.preconditioned.fit import PreconditionedFit
+    from discreet.descent.steps import NoisyDescent
+
+# A note of a release whose steps were too long; its file keeps it.
+ASTRAY = "steps were longer than these rows bear, so the model may be far off: lower `step_size` or `sparsity`"
+# A model is noise-dominated where at least this part of its margins' variance is noise.
+_MOST_NOISE = 0.5
+# Typical second derivatives of the losses by the margin; a count's is its mean over the bound.
+_CURVATURES = {"squared": 1.0, "logistic": 0.2}
+# The same where a descent starts, at margins of 0.
+_AT_THE_START = {"squared": 1.0, "logistic": 0.25}
+# Steps along a direction shrink what is left of it only while they are shorter than so many inverse curvatures.
+# More than two of them mostly make good for a first one that was too long: on simulations, unless it was so by far.
+_LONGEST, _LONGEST_OF_MANY = 2.0, 8.0
+# Variances of its noise that are taken off each entry that a first step may keep: those below 3 deviations are not.
+_OF_NOISE = 9.0
+# Shortened steps may move a model by twice its length: the mean of the last ones levels out how they go to and fro.
+_OF_SHORTENED = 4.0
+# Rows are taken to be about half as long, in squares, as their bound allows.
+_OF_NORM_SQUARED = 0.5
+
+
+def curvature_of(fit: PreconditionedFit, loss: str) -> float:
+    """Return a typical second derivative of the loss, public: a count's mean is what the steps were divided by."""
+    return _CURVATURES[loss] if loss in _CURVATURES else fit.settings.step_size / fit.step_size
+
+
+def gram_noise(fit: PreconditionedFit) -> float:
+    """Return the scale of the operator norm of the noise on the released mean Gram matrix; public."""
+    return 2.0 * fit.gram_std * math.sqrt(len(fit.whitener.eigenvalues)) / fit.settings.n_rows
+
+
+def certain_eigenvalues(fit: PreconditionedFit) -> NDArray[np.float64]:
+    """Return the eigenvalues of the released mean Gram matrix, less the scale of its noise, or 0."""
+    return np.maximum(fit.whitener.eigenvalues - gram_noise(fit), 0.0)
+
+
+def noise_covariance(fit: PreconditionedFit, loss: str) -> NDArray[np.float64]:
+    """Return the covariance that the steps' noise gives, at the least curvature that the release makes sure of.
+
+    Along a direction without curvature steps forget nothing, and their noise adds up.
+    """
+    careful = replace(fit, whitener=replace(fit.whitener, eigenvalues=certain_eigenvalues(fit)))
+    return careful.noise_covariance(curvature_of(fit, loss))
+
+
+def second_moments(fit: PreconditionedFit) -> NDArray[np.float64]:
+    """Return the part of the released mean of (1, x)(1, x)' that stands above its noise, in the user's units."""
+    vectors, coding = fit.whitener.vectors, fit.layout.user_coding()[:-1, :-1]
+    return np.asarray(coding @ ((vectors * certain_eigenvalues(fit)) @ vectors.T) @ coding.T)
+
+
+def descent_is_dominated(fit: PreconditionedFit, loss: str) -> bool:
+    """Return whether at least half of the variance of a descent's margins is noise of its steps."""
+    layout, noise = fit.layout, noise_covariance(fit, loss)
+    # Were all directions alike, each would have this mean square at most.
+    largest = feature_norm_squared(layout) / 4.0**layout.bits / (layout.width - 1)
+    if gram_noise(fit) >= largest:
+        # Nothing is known of the rows: all directions are taken to be alike.
+        coding = layout.user_coding()[:-1, :-1]
+        moments = coding @ coding.T
+    else:
+        moments = second_moments(fit)
+    if not layout.intercept:
+        spread = float(fit.coef @ moments @ fit.coef)
+    elif moments[0, 0] > 0.0:
+        mean = moments[0, 1:] / moments[0, 0]
+        spread = float(fit.coef @ (moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)) @ fit.coef)
+    else:
+        spread = 0.0
+    return bool(not float(np.trace(noise @ moments)) < _MOST_NOISE * spread)
+
+
+def coded_is_dominated(plan: Any, slopes: NDArray[np.float64], *, n_rows: int, loss: str, factor: float = 1.0) -> bool:
+    """Return whether at least half of a norm-bounded model's squared length is noise, by public numbers.
+
+    Parameters
+    ----------
+    plan : DescentPlan or PerturbationPlan
+        The plan of one model.
+    slopes : ndarray of float64, shape (n_models, n_columns)
+        What was released.
+    n_rows : int
+        The public number of rows.
+    loss : {"squared", "logistic", "poisson"}
+        The loss.
+    factor : float, default 1
+        What part of their length steps had at most.
+    """
+    event = plan.event
+    perturbed = isinstance(event, (PerturbedObjectiveEvent, PerturbedMinimizerEvent))
+    noise = _of_perturbation(plan, n_rows) if perturbed else _of_steps(plan, slopes, n_rows, loss, factor)
+    return bool(not noise < _MOST_NOISE * float(np.min(np.einsum("ij,ij->i", slopes, slopes))))
+
+
+def _of_perturbation(plan: Any, n_rows: int) -> float:
+    """Return the expected squared length of the noise in theta."""
+    event, width = plan.event, plan.problem.grid.width
+    scale = float(event.scale)
+    squared = width * (width + 1) * scale**2 if event.law == "l2" else width * scale**2
+    if isinstance(event, PerturbedObjectiveEvent):
+        of_rows = n_rows * _CURVATURES["logistic"] * _OF_NORM_SQUARED / width
+        squared /= (of_rows + float(event.regularization)) ** 2
+    return float(squared / plan.problem.grid.row_norm**2)
+
+
+def _of_steps(plan: Any, slopes: NDArray[np.float64], n_rows: int, loss: str, factor: float) -> float:
+    """Return the expected squared length of the noise in theta: steps forget at the rate of the mean curvature."""
+    settings, grid = plan.settings, plan.settings.grid
+    mean_square = _OF_NORM_SQUARED * grid.row_norm**2 / grid.n_columns
+    rate = factor * settings.step_size * _CURVATURES.get(loss, 1.0) * mean_square
+    # Steps longer than an inverse curvature go to and fro, and forget nothing for certain.
+    remembered = min(settings.n_steps, 1.0 / (rate * (2.0 - rate))) if rate < 1.0 else float(settings.n_steps)
+    std = factor * _std_of_step(plan, n_rows)
+    n_kept = float(np.max(np.count_nonzero(slopes, axis=1), initial=0))
+    return float(n_kept * std**2 * remembered)
+
+
+def steps_went_astray(plan: Any, fit: NoisyDescent, *, n_rows: int, loss: str) -> bool:
+    """Return whether steps were longer than the rows bear, by what they released.
+
+    The mean gradient g of residuals of at most `clip` has ``|g|**2 <= clip**2 * largest``, the largest eigenvalue of
+    the rows' second moments, by the Cauchy-Schwarz inequality: what the first step released tells of it. And a last
+    step that moves the model by more than its own length has found nothing. Noise is taken off both. Where steps were
+    shortened, those that were taken are judged.
+
+    Parameters
+    ----------
+    plan : DescentPlan
+        The plan of one model.
+    fit : NoisyDescent
+        What its steps released.
+    n_rows : int
+        The public number of rows.
+    loss : {"squared", "logistic", "poisson"}
+        The loss.
+    """
+    settings = plan.settings
+    noise = settings.n_selected * _std_of_step(plan, n_rows) ** 2
+    first, last = fit.first_factor, fit.last_factor
+    certain = (
+        max((fit.first_move / first) ** 2 - _OF_NOISE * noise, 0.0) / (settings.step_size * settings.loss.clip) ** 2
+    )
+    longest = _LONGEST if settings.n_steps <= 2 else _LONGEST_OF_MANY
+    too_long = first * settings.step_size * _AT_THE_START.get(loss, 1.0) * certain > longest
+    own = (1.0 if last == 1.0 else _OF_SHORTENED) * float(fit.coef @ fit.coef)
+    swings = settings.n_steps > 1 and fit.last_move**2 - last**2 * noise > own
+    return bool(too_long or swings)
+
+
+def _std_of_step(plan: Any, n_rows: int) -> float:
+    """Return the standard deviation of one step's noise in an entry of theta."""
+    settings = plan.settings
+    of_sum = math.sqrt(plan.event.variance) * settings.grid.unit * settings.loss.unit
+    return float(of_sum * settings.step_size / n_rows)

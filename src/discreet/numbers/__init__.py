@@ -1,0 +1,1 @@
+"""Certified arithmetic: numbers rounded to the safe side."""

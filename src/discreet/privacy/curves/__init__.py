@@ -1,0 +1,1 @@
+"""f-DP: tradeoff functions, their families and their compositions."""

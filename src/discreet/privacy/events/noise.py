@@ -1,0 +1,221 @@
+"""What noise on every entry of one statistic does: enough to price it, and to repeat it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from discreet import _checks
+from discreet.errors import InvalidArgument
+from discreet.privacy.adjacency import Replace
+from discreet.privacy.budgets import Gdp, Pure
+from discreet.privacy.events.event import Event
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceEvent(Event):
+    """Laplace noise on every entry, rounded to the grid.
+
+    Parameters
+    ----------
+    sensitivity : int or Fraction
+        Largest L1 distance of the statistic on two neighbours, all rows of a unit counted, in grid units, greater
+        than 0.
+    scale : Fraction
+        Scale b of the noise of density exp(-|z|/b) / (2b), in grid units, greater than 0.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = sensitivity / scale (Dwork et al. 2006); rounding is post-processing.
+    Proof: docs/proofs/rounding.md
+
+    Examples
+    --------
+    >>> from discreet.privacy.adjacency import Replace
+    >>> LaplaceEvent(sensitivity=10, scale=100, adjacency=Replace(), budget=Pure(epsilon=0.1), statistic="sum of age",
+    ...              shape=()).price
+    Pure(epsilon=1/10)
+    """
+
+    kind: ClassVar[str] = "laplace"
+    takes_units: ClassVar[bool] = True
+
+    sensitivity: Fraction
+    scale: Fraction
+
+    def _check_numbers(self) -> None:
+        self._set(
+            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
+            scale=_checks.exact_positive(self.scale, "scale"),
+        )
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = sensitivity / scale."""
+        return Pure(epsilon=self.sensitivity / self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoefficientLaplaceEvent(Event):
+    """Laplace noise on the coefficients of a polynomial objective of degree two.
+
+    A row `v` has the coefficients `f g_i g_j v_i v_j` for every ordered pair (i, j): for "squared" f and g are 1; for
+    "logistic", labels -1 and 1, f is 1/8 and g is 1, but 2 for the target.
+
+    Parameters
+    ----------
+    sensitivity, scale : int or Fraction
+        Largest L1 distance of the ordered coefficients on two neighbours; scale of the noise on every coefficient.
+    loss : {"squared", "logistic"}
+        Which objective.
+    form : {"merged", "averaged"}
+        One draw a monomial, on the sum of its ordered coefficients; or one an ordered pair of features, averaged.
+    target : int
+        Which column of the matrix is the target, from 0; products with it are merged in either form.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = sensitivity / scale. Proof: docs/proofs/paper_modes.md.
+    Source: Zhang et al. 2012, Algorithm 1 ("merged"); their program ("averaged").
+    """
+
+    kind: ClassVar[str] = "coefficient-laplace"
+
+    sensitivity: Fraction
+    scale: Fraction
+    loss: str
+    form: str
+    target: int
+
+    def _check_numbers(self) -> None:
+        target = _checks.whole(self.target, "target", low=0)
+        if not (len(self.shape) == 2 and self.shape[0] == self.shape[1] > target):
+            raise InvalidArgument(f"`target` must be a column of a square `shape`; found {target} of {self.shape}.")
+        self._set(
+            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
+            scale=_checks.exact_positive(self.scale, "scale"),
+            loss=_checks.one_of(self.loss, "loss", ("squared", "logistic")),
+            form=_checks.one_of(self.form, "form", ("merged", "averaged")),
+            target=target,
+        )
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = sensitivity / scale."""
+        return Pure(epsilon=self.sensitivity / self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KNormEvent(Event):
+    """L-infinity K-norm noise: gauge = the largest entry in units of its half-width; rounded to the grid.
+
+    Parameters
+    ----------
+    sensitivity, rate : int or Fraction
+        Largest gauge of the difference of two neighbours; the noise has a density proportional to exp(-rate * gauge).
+    half_width : int or Fraction
+        The largest half-width of an entry, in grid units, greater than 0.
+    dimension : int
+        How many distinct entries have noise, at least 1: those whose half-width is not 0.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = sensitivity * rate. Proof: docs/proofs/k_norm.md
+    """
+
+    kind: ClassVar[str] = "k-norm"
+    takes_units: ClassVar[bool] = True
+
+    sensitivity: Fraction
+    rate: Fraction
+    half_width: Fraction
+    dimension: int
+
+    def _check_numbers(self) -> None:
+        self._set(
+            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
+            rate=_checks.exact_positive(self.rate, "rate"),
+            half_width=_checks.exact_positive(self.half_width, "half_width"),
+            dimension=_checks.whole(self.dimension, "dimension", low=1),
+        )
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = sensitivity * rate."""
+        return Pure(epsilon=self.sensitivity * self.rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WishartEvent(Event):
+    """A difference of two Wishart matrices on a Gram matrix, rounded to the grid.
+
+    Parameters
+    ----------
+    row_norm_squared : int
+        Largest squared Euclidean norm of a row, in squared grid units, at least 1.
+    theta : Fraction
+        Lipschitz constant of the noise's log-density in the nuclear norm, per squared grid unit, greater than 0.
+
+    Guarantee
+    ---------
+    Pure differential privacy with epsilon = theta * row_norm_squared * rows_per_unit under AddRemove, twice that under
+    Replace. Proof: docs/proofs/wishart.md
+    """
+
+    kind: ClassVar[str] = "wishart"
+    takes_units: ClassVar[bool] = True
+
+    row_norm_squared: int
+    theta: Fraction
+
+    def _check_numbers(self) -> None:
+        norm = _checks.whole(self.row_norm_squared, "row_norm_squared", low=1)
+        self._set(row_norm_squared=norm, theta=_checks.exact_positive(self.theta, "theta"))
+
+    @property
+    def price(self) -> Pure:
+        """Pure with epsilon = theta times the largest nuclear-norm distance of two neighbours."""
+        rows = self.rows_per_unit * (2 if isinstance(self.adjacency, Replace) else 1)
+        return Pure(epsilon=rows * self.theta * self.row_norm_squared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianEvent(Event):
+    """Gaussian noise on every entry, rounded to the grid.
+
+    On a symmetric matrix the sensitivity is in the Frobenius norm, `variance` is that of a diagonal entry, and an
+    off-diagonal entry, drawn once, has half of it.
+
+    Parameters
+    ----------
+    sensitivity_squared : int or Fraction
+        Square of the largest L2 distance of the statistic on two neighbours, all rows of a unit counted, in squared
+        grid units, greater than 0.
+    variance : Fraction
+        Variance of the noise, in squared grid units, greater than 0.
+
+    Guarantee
+    ---------
+    mu-Gaussian differential privacy with mu**2 = sensitivity_squared / variance (Dong, Roth and Su 2022); rounding
+    is post-processing. Proof: docs/proofs/rounding.md
+    """
+
+    kind: ClassVar[str] = "gaussian"
+    takes_units: ClassVar[bool] = True
+
+    sensitivity_squared: Fraction
+    variance: Fraction
+
+    def _check_numbers(self) -> None:
+        self._set(
+            sensitivity_squared=_checks.exact_positive(self.sensitivity_squared, "sensitivity_squared"),
+            variance=_checks.exact_positive(self.variance, "variance"),
+        )
+
+    @property
+    def price(self) -> Gdp:
+        """Gdp with mu**2 = sensitivity_squared / variance."""
+        return Gdp.from_squared(self.sensitivity_squared / self.variance)

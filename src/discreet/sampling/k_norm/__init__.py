@@ -1,0 +1,1 @@
+"""M-estimators drawn by the norm of their gradient."""

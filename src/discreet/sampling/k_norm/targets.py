@@ -1,0 +1,299 @@
+"""The K-norm gradient targets by name, the mean among them, and the plan that pays for their normalizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet.errors import IncompatiblePlan, InvalidData
+from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
+from discreet.privacy.budgets import Approx, Budget, Pure
+from discreet.privacy.events.k_norm import KNormGradientEvent
+from discreet.sampling.k_norm.gradient import GradientTarget, KNormTarget
+from discreet.sampling.k_norm.losses import HuberLoss, LogCoshLoss, LogisticLoss
+from discreet.sampling.k_norm.rows import NormedRows
+from discreet.sampling.mechanisms import SamplingPlan, plan_draws
+from discreet.sampling.pca.second_moments import UnitGrid, check_cells
+from discreet.sampling.quantiles.quantiles import QuantileTarget
+from discreet.sampling.targets.displacements import KNormDisplacements
+from discreet.sampling.targets.location_envelopes import Location, Proposals, PublicGrid
+from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget
+from discreet.tables.cells.given_cells import matrix_of_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.lattice.bounds import Interval
+    from discreet.privacy.coins import Coins
+    from discreet.sampling.policies import Policy
+
+LOSSES = ("log_cosh", "huber")
+# Points are published on a grid of so many steps a unit displacement, at least.
+_STEPS = 2**12
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanTarget(KNormTarget):
+    """A mean: density proportional to ``exp(-scale * |n theta - sum of rows| / row_norm)``, which is l2 K-norm noise.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the rows.
+    row_norm : float
+        Rows, less `center`, are scaled down to this Euclidean norm.
+    center : sequence of float, optional
+        A public point; default 0.
+
+    Examples
+    --------
+    >>> MeanTarget(n_columns=3, row_norm=1.0).sensitivity(Replace())
+    Fraction(2, 1)
+    """
+
+    n_columns: int
+    row_norm: float
+    center: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_columns", _checks.integer(self.n_columns, "n_columns", low=1))
+        if self.center is not None:
+            object.__setattr__(self, "center", tuple(_checks.finite_float(value, "center") for value in self.center))
+        object.__setattr__(self, "row_norm", self.grid.row_norm)
+
+    @property
+    def grid(self) -> UnitGrid:
+        """The public grid of a row."""
+        return UnitGrid(self.n_columns, self.row_norm, self.center)
+
+    @property
+    def name(self) -> str:
+        """What is drawn."""
+        return f"K-norm gradient, mean of {self.n_columns} columns, rows of norm at most {self.row_norm!r}"
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a mean has."""
+        return self.n_columns
+
+    def sensitivity(self, adjacency: Adjacency) -> Fraction:
+        """Return 2 under Replace: the sum moves by two rows at most.
+
+        Raises
+        ------
+        IncompatiblePlan
+            Under AddRemove: a record adds ``theta - row``, which has no bound.
+        """
+        if isinstance(check_adjacency(adjacency), Replace):
+            return Fraction(2)
+        raise IncompatiblePlan(
+            "The gradient of a mean has no bounded change under AddRemove(), as theta is not bounded. Declare "
+            "Replace() if the number of rows is public, or release sums with noise."
+        )
+
+    def normalizer_change(self, adjacency: Adjacency) -> Fraction:
+        """Return 0: another data set moves the density and does nothing else."""
+        del adjacency
+        return Fraction(0)
+
+    def count(self, data: Any) -> int:
+        """Return the number of rows."""
+        return int(self._matrix(data).shape[0])
+
+    def prepare(self, data: Any) -> NDArray[np.int64]:
+        """Return the exact sum of the rows, less the center, in grid units; rows of shape (n_rows, n_columns)."""
+        matrix, grid = self._matrix(data), self.grid
+        check_cells(matrix, [f"x{j}" for j in range(self.n_columns)], grid)
+        total = np.zeros(self.n_columns, np.int64)
+        for start in range(0, matrix.shape[0], 1 << 18):
+            block = np.array(matrix[start : start + (1 << 18)], dtype=np.float64)
+            total += grid.encode(block).sum(axis=0).astype(np.int64)
+        return total
+
+    def at(self, scale: Fraction, n_rows: int | None) -> ScaledMean:
+        """Return the target at a public scale."""
+        if n_rows is None or n_rows < 1:
+            raise IncompatiblePlan("A mean needs a public number of rows, at least one. Declare Replace().")
+        norm = Fraction(self.row_norm)
+        spread = norm / (scale * n_rows)
+        step = Fraction(1)
+        while step * _STEPS > spread:
+            step /= 2
+        while step * _STEPS * 2 <= spread:
+            step *= 2
+        center = [Fraction(value) for value in self.center or (0.0,) * self.n_columns]
+        return ScaledMean(
+            dimension=self.n_columns,
+            acceptance=Fraction(1),
+            common_envelope=False,
+            floor=-np.inf,
+            default=tuple(map(float, center)),
+            normalizer_error=Fraction(0),
+            center=tuple(center),
+            unit=norm / (n_rows * 2**self.grid.bits),
+            spread=spread / step,
+            step=step,
+        )
+
+    def _matrix(self, data: Any) -> NDArray[Any]:
+        matrix = matrix_of_numbers(data, "data")
+        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        if matrix.ndim != 2 or matrix.shape[1] != self.n_columns:
+            raise InvalidData(
+                f"Expected rows of {self.n_columns} columns, a 2D array. Declare `n_columns` as they are."
+            )
+        return matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaledMean(ScaledTarget):
+    """A mean at one public scale.
+
+    Parameters
+    ----------
+    center : tuple of Fraction
+        The public center.
+    unit : Fraction
+        What a grid unit of the sum adds to the mean.
+    spread : Fraction
+        Length of a unit displacement, in steps.
+    step : Fraction
+        Of the grid of means.
+    """
+
+    center: tuple[Fraction, ...]
+    unit: Fraction
+    spread: Fraction
+    step: Fraction
+
+    def begin(self, prepared: NDArray[np.int64]) -> MeanProposer:
+        """Return who proposes around the exact mean."""
+        center = [(c + int(s) * self.unit) / self.step for c, s in zip(self.center, prepared, strict=True)]
+        return MeanProposer(Location(center, self.spread, PublicGrid(self.step, None)), self.dimension)
+
+
+class MeanProposer(Proposer):
+    """Proposes the target itself: everything is accepted."""
+
+    def __init__(self, location: Location, dimension: int) -> None:
+        self._location = location
+        self._dimension = dimension
+
+    def propose(self, coins: Coins, size: int) -> Proposals:
+        """Return draws of the target."""
+        return self._location.place(KNormDisplacements(size, self._dimension, coins))
+
+    def log_ratio(self, points: Points) -> NDArray[np.float64]:
+        """Return 0."""
+        return np.zeros(points.values.shape[0])
+
+    def settle(self, points: Points, indices: NDArray[np.intp], coins: Coins) -> NDArray[np.float64]:
+        """Return the grid points next to the exact draws."""
+        del coins  # displacements keep theirs
+        assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
+        return self._location.settle(points, indices)
+
+
+class KNormGradient:
+    """K-norm gradient targets by name, for `sample`.
+
+    Data are rows for a mean, and a pair (X, y) for the regressions. Parameters of a regression are those of rows in
+    units of `row_norm`: divided by it they are coefficients.
+
+    Source: Reimherr and Awan 2019, KNG: the K-norm gradient mechanism.
+
+    Examples
+    --------
+    >>> KNormGradient.linear(n_columns=2, row_norm=3.0, y_bounds=(-1, 1), clip=0.5, ridge=100).name
+    'K-norm gradient, log_cosh loss, 2 parameters, ridge 100'
+    """
+
+    @staticmethod
+    def mean(*, n_columns: int, row_norm: float, center: Any = None) -> MeanTarget:
+        """Return the mean of rows within a norm."""
+        return MeanTarget(n_columns=n_columns, row_norm=row_norm, center=center)
+
+    @staticmethod
+    def quantile(q: Any, *, bounds: Interval, step: Any = None) -> QuantileTarget:
+        """Return the quantile of numbers; drawn with fixed work."""
+        return QuantileTarget(q=q, bounds=bounds, step=step)
+
+    @staticmethod
+    def logistic(*, n_columns: int, row_norm: float, ridge: Any, constant: Any = 0) -> GradientTarget:
+        """Return logistic regression on labels 0 and 1, with a constant column of that value where it is not 0."""
+        reader = NormedRows(grid=UnitGrid(n_columns, row_norm), bounds=(0.0, 1.0), constant=constant)
+        return GradientTarget(loss=LogisticLoss(), reader=reader, ridge=ridge)
+
+    @staticmethod
+    def linear(
+        *,
+        n_columns: int,
+        row_norm: float,
+        y_bounds: Interval | tuple[float, float],
+        clip: float,
+        ridge: Any,
+        loss: str = "log_cosh",
+        constant: Any = 0,
+    ) -> GradientTarget:
+        """Return linear regression with residuals clipped to `clip`: smoothly ("log_cosh"), or as Huber's ("huber")."""
+        kind = LogCoshLoss if _checks.one_of(loss, "loss", LOSSES) == "log_cosh" else HuberLoss
+        low, high = y_bounds if isinstance(y_bounds, tuple) else (y_bounds.lower, y_bounds.upper)
+        bounds = float(low), float(high)
+        reader = NormedRows(grid=UnitGrid(n_columns, row_norm), bounds=bounds, constant=constant)
+        return GradientTarget(loss=kind(clip=clip), reader=reader, ridge=ridge)
+
+
+def plan_k_norm(
+    target: KNormTarget, *, budget: Budget, adjacency: Adjacency, runtime: Policy, n_rows: int | None, n_draws: int = 1
+) -> SamplingPlan:
+    """Return the plan of draws from a K-norm gradient target, as sharp as the budget pays for.
+
+    Parameters
+    ----------
+    target : KNormTarget
+        The law.
+    budget, adjacency, runtime, n_rows, n_draws
+        As for `plan_draws`.
+
+    Raises
+    ------
+    IncompatiblePlan
+        If they do not go together, or the expected work is too much.
+
+    Guarantee
+    ---------
+    In Pure and Approx the density is up to twice as sharp as `plan_draws` makes it, where the normalizers of neighbours
+    are close; the event's price says so. Proof: docs/proofs/k_norm_gradient.md, section 4
+    """
+    common: dict[str, Any] = {"adjacency": adjacency, "runtime": runtime, "n_rows": n_rows, "n_draws": n_draws}
+    plain = plan_draws(target, budget=budget, **common)
+    change = target.normalizer_change(adjacency)
+    if change is None or not isinstance(budget, (Pure, Approx)):
+        return plain
+    # A plan of this budget has the scale that leaves the normalizer's part, but for its own clock and errors.
+    double = 2 * (budget.epsilon - n_draws * change)
+    if double <= budget.epsilon:
+        return plain
+    first = plan_draws(target, budget=_with_epsilon(budget, double), **common)
+    double -= _beside(first)
+    if double <= budget.epsilon:
+        return plain
+    sharp = plan_draws(target, budget=_with_epsilon(budget, double), **common)
+    numbers = {field.name: getattr(sharp.event, field.name) for field in fields(sharp.event)}
+    event = KNormGradientEvent(**{**numbers, "budget": budget, "normalizer": change})
+    return SamplingPlan(event, target, sharp.scaled)
+
+
+def _with_epsilon(budget: Pure | Approx, epsilon: Fraction) -> Pure | Approx:
+    return Pure(epsilon=epsilon) if isinstance(budget, Pure) else Approx(epsilon=epsilon, delta=budget.delta)
+
+
+def _beside(plan: SamplingPlan) -> Fraction:
+    """Return what the event pays in epsilon beside the utility: for errors, and for the clock."""
+    event, price = plan.event, plan.event.price
+    assert isinstance(price, (Pure, Approx))  # noqa: S101  (as its budget)
+    return price.epsilon - event.n_draws * 2 * event.scale * event.sensitivity

@@ -1,0 +1,1 @@
+"""Directions: private principal components."""

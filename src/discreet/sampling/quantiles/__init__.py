@@ -1,0 +1,1 @@
+"""Quantiles and quantile regressions, drawn from grids."""

@@ -1,0 +1,1 @@
+"""What a cell means, whatever holds it."""

@@ -1,0 +1,1 @@
+"""What is declared about a table: public facts alone."""
