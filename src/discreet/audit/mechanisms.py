@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 # One line a family: its module, and the tuple of its entries. Pillars are imported when somebody asks.
 FAMILIES = {
-    "noise_cases": "NOISE",
-    "gram_cases": "GRAM",
-    "descent_cases": "DESCENT",
-    "descent_model_cases": "DESCENT_MODELS",
-    "preconditioned_cases": "PRECONDITIONED",
-    "sampling_cases": "SAMPLING",
+    "noise": "NOISE",
+    "gram": "GRAM",
+    "descent": "DESCENT",
+    "descent_models": "DESCENT_MODELS",
+    "preconditioned": "PRECONDITIONED",
+    "sampling": "SAMPLING",
 }
 
 
@@ -35,7 +35,7 @@ def registry() -> dict[str, Entry]:
     """
     entries: dict[str, Entry] = {}
     for module, family in FAMILIES.items():
-        for entry in getattr(import_module(f"discreet.audit.{module}"), family):
+        for entry in getattr(import_module(f"discreet.audit.cases.{module}"), family):
             entries[entry.name] = entry
     return entries
 

@@ -33,25 +33,25 @@ _KINDS: dict[str, type[Event]] = {}
 
 # Where each kind lives; imported when a file names it.
 _MODULES = {
-    "laplace": "noise_events",
-    "coefficient-laplace": "noise_events",
-    "k-norm": "noise_events",
-    "wishart": "noise_events",
-    "gaussian": "noise_events",
-    "gaussian-steps": "descent_events",
-    "selected-steps": "descent_events",
-    "perturbed-objective": "perturbation_events",
-    "two-stage": "perturbation_events",
-    "perturbed-minimizer": "perturbation_events",
-    "frank-wolfe": "perturbation_events",
-    "repeated": "repeated_events",
-    "private-search": "search_events",
-    "even-search": "search_events",
-    "rejection-sampling": "sampling_events",
-    "k-norm-gradient": "k_norm_events",
-    "principal-components": "components_events",
-    "preconditioned-descent": "preconditioned_events",
-    "exponential-choice": "sampling_events",
+    "laplace": "noise",
+    "coefficient-laplace": "noise",
+    "k-norm": "noise",
+    "wishart": "noise",
+    "gaussian": "noise",
+    "gaussian-steps": "descent",
+    "selected-steps": "descent",
+    "perturbed-objective": "perturbation",
+    "two-stage": "perturbation",
+    "perturbed-minimizer": "perturbation",
+    "frank-wolfe": "perturbation",
+    "repeated": "repeated",
+    "private-search": "search",
+    "even-search": "search",
+    "rejection-sampling": "sampling",
+    "k-norm-gradient": "k_norm",
+    "principal-components": "components",
+    "preconditioned-descent": "preconditioned",
+    "exponential-choice": "sampling",
 }
 
 
@@ -222,7 +222,7 @@ def event_from_json(document: object) -> Event:
     """
     kind = document.get("kind") if isinstance(document, dict) else None
     if isinstance(kind, str) and kind in _MODULES:
-        import_module(f"discreet.privacy.{_MODULES[kind]}")
+        import_module(f"discreet.privacy.events.{_MODULES[kind]}")
     event = _KINDS.get(kind) if isinstance(kind, str) else None
     if event is None or not isinstance(document, dict):
         raise InvalidArgument(

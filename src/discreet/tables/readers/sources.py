@@ -81,7 +81,7 @@ def open_file(path: Path, schema: Schema, readers: list[ColumnReader]) -> Table:
 
         return CsvTable(path, readers, schema.reading)
     module, name = _OPENERS[kind]
-    table: Table = getattr(import_module(f"discreet.tables.{module}"), name)(path, schema, readers)
+    table: Table = getattr(import_module(f"discreet.tables.readers.{module}"), name)(path, schema, readers)
     return table
 
 
