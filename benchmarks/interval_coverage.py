@@ -18,7 +18,7 @@ import discreet as dp
 from discreet.functional.gram import PrivateGram, plan_gram
 from discreet.functional.moments import Moments
 from discreet.functional.objectives import last_column_selection
-from discreet.functional.tails import quantile
+from discreet.models.tails import quantile
 from discreet.lattice.grid import Coding, Layout
 
 if TYPE_CHECKING:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from discreet.estimators.two_stage import TwoStageLogisticRegression as TwoStageLogisticRegression
     from discreet.functional.forecast import Forecast as Forecast
     from discreet.functional.forecast import forecast as forecast
-    from discreet.functional.inference import RegressionResult as RegressionResult
     from discreet.functional.logit import LogisticObjective as LogisticObjective
     from discreet.functional.moments import Moments as Moments
     from discreet.functional.moments import release_moments as release_moments
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from discreet.functional.objectives import SquaredObjective as SquaredObjective
     from discreet.lattice.bounds import Box as Box
     from discreet.lattice.bounds import Interval as Interval
+    from discreet.models.result import RegressionResult as RegressionResult
     from discreet.privacy.adjacency import AddRemove as AddRemove
     from discreet.privacy.adjacency import Replace as Replace
     from discreet.privacy.budgets import Approx as Approx
@@ -157,7 +157,7 @@ _HOMES = {
     "PrivateSearch": "estimators.search",
     "Pure": "privacy.budgets",
     "QuadraticObjective": "functional.objectives",
-    "RegressionResult": "functional.inference",
+    "RegressionResult": "models.result",
     "Release": "privacy.release",
     "Replace": "privacy.adjacency",
     "Schema": "tables.schema.schema",

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.descent.calibration import automatic_selection, plan_descent, printed_variance, true_cost
 from discreet.descent.losses import LogisticLoss, SquaredLoss
-from discreet.descent.row_grid import RowGrid
+from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise import accuracy

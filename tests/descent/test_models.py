@@ -27,7 +27,7 @@ from descent.estimators import (
     two_stage_linear,
 )
 from discreet.descent.losses import LogisticLoss
-from discreet.descent.row_grid import RowGrid
+from discreet.lattice.row_grid import RowGrid
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.descent_base import INSTEAD
 from discreet.estimators.frank_wolfe import default_steps

@@ -14,7 +14,7 @@ from descent.perturbed_rows import some_rows
 from discreet.descent.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
 from discreet.descent.rivals.minimizer import Minimizer
 from discreet.descent.rivals.perturbation import plan_perturbation
-from discreet.descent.row_grid import RowGrid
+from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.adjacency import AddRemove, Replace

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 
 from descent.rows_of import labels, sparse_rows
 from discreet.descent import rows as module
-from discreet.descent.row_grid import RowGrid
+from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows, whole_numbers
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.privacy.adjacency import AddRemove, Replace

@@ -12,7 +12,7 @@ import scipy.sparse
 import discreet as dp
 from discreet.descent.losses import HuberLoss, LogisticLoss
 from discreet.descent.rivals.two_stage import plan_two_stage, private_blocks, votes
-from discreet.descent.row_grid import RowGrid
+from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.adjacency import AddRemove, Replace

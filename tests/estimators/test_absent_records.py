@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.descent.preconditioned.gridded_rows import TableSource, gridded
-from discreet.descent.row_grid import RowGrid
+from discreet.lattice.row_grid import RowGrid
 from discreet.estimators.coded import CodedTable
 from discreet.estimators.declared import bounded_table, label_layout
 from discreet.estimators.descents import against_the_rest

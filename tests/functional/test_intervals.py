@@ -13,7 +13,8 @@ from discreet.functional.moments import Moments
 from discreet.functional.noise_laws import noise_draws
 from discreet.functional.objectives import last_column_selection
 from discreet.functional.sandwich import NO_COUNT, PENALIZED, REGULARIZED, UNDETERMINED, times_noise_covariance
-from discreet.functional.tails import entry_kurtosis, noise_fourth_cumulants, quantile, tail
+from discreet.functional.kurtosis import entry_kurtosis, noise_fourth_cumulants
+from discreet.models.tails import quantile, tail
 from discreet.lattice.grid import Coding, Layout
 from functional.simulated import interval_coverage as simulation
 

@@ -245,7 +245,7 @@ def test_the_mean_of_a_column_is_left_where_noise_dominates(moments, schema):
 
 def test_a_p_value_of_an_exact_estimate_is_no_number():
     """Where the standard error is 0 the ratio is infinite, or undetermined for an estimate of 0."""
-    from discreet.functional.inference import _ratio
+    from discreet.models.result import _ratio
 
     assert _ratio(2.0, 0.0) == math.inf
     assert math.isnan(_ratio(0.0, 0.0))

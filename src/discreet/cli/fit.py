@@ -18,8 +18,8 @@ from discreet.cli.payment import NoLedgerOption, check_payment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.functional.inference import RegressionResult
     from discreet.functional.moments import Moments
+    from discreet.models.result import RegressionResult
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.tables.schema.schema import Schema

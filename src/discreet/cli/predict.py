@@ -71,6 +71,6 @@ def _loaded(model: Path, kind: str | None) -> Any:
         from discreet.estimators.model_files import load
 
         return load(model)
-    from discreet.functional.inference import RegressionResult
+    from discreet.models.result import RegressionResult
 
     return RegressionResult.load(model)

@@ -172,7 +172,7 @@ def texts(labels: Sequence[Any]) -> Any:
 
 def _asked(model: Any) -> tuple[Schema, str, bool, Callable[[Table], Any]]:
     """Return a model's schema and formula, whether its target is a label, and how it predicts a batch."""
-    from discreet.functional.inference import RegressionResult
+    from discreet.models.result import RegressionResult
 
     if isinstance(model, RegressionResult):
         schema, formula, labels = model.schema, model.formula, model.loss == "logistic"

@@ -48,7 +48,7 @@ def load_result(file: Path) -> Any:
     content = _files.read_any(file)
     kind = content["kind"]
     if kind == "regression":
-        from discreet.functional.inference import RegressionResult
+        from discreet.models.result import RegressionResult
 
         return RegressionResult.load(file)
     if kind == "moments":

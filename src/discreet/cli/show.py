@@ -33,7 +33,7 @@ def show(
 def _text(file: Path, content: dict[str, Any]) -> str:
     """Return what a file says, best as its own class says it."""
     if content["kind"] == "regression":
-        from discreet.functional.inference import RegressionResult
+        from discreet.models.result import RegressionResult
 
         return str(RegressionResult.load(file).summary())
     if content["kind"] == "model":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.losses import Loss
-    from discreet.descent.row_grid import RowGrid
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
 
@@ -93,7 +93,7 @@ def plan_descent(
     Examples
     --------
     >>> from discreet.descent.losses import LogisticLoss
-    >>> from discreet.descent.row_grid import RowGrid
+    >>> from discreet.lattice.row_grid import RowGrid
     >>> from discreet.privacy.adjacency import Replace
     >>> from discreet.privacy.budgets import Zcdp
     >>> plan = plan_descent(

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.losses import Loss
-    from discreet.descent.row_grid import RowGrid
     from discreet.descent.rows import IntegerRows
+    from discreet.lattice.row_grid import RowGrid
 
 
 def gradient_unit(grid: RowGrid, loss: Loss) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.descent.row_grid import RowGrid
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
     from discreet.privacy.events.event import Event

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.descent.row_grid import DEFAULT_BITS, RowGrid
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.lattice.products import check_products
+from discreet.lattice.row_grid import DEFAULT_BITS, RowGrid
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.cells.given_cells import matrix_of_numbers, numbers_of
 from discreet.tables.pairing import check_pairing

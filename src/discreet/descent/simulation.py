@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from discreet import _checks
 from discreet.descent.calibration import COORDINATE_SHARE, PEELING_SHARE, automatic_selection
 from discreet.descent.losses import LOSSES
-from discreet.descent.row_grid import RowGrid, rows_changed
 from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.lattice.row_grid import RowGrid, rows_changed
 from discreet.privacy.accounting import gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Zcdp, check_budget

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.losses import Loss
-    from discreet.descent.row_grid import RowGrid
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.coins import Coins
     from discreet.privacy.events.descent import GaussianStepsEvent, SelectedStepsEvent
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.descent.calibration import automatic_selection
-from discreet.descent.row_grid import RowGrid
 from discreet.errors import IncompatiblePlan
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Pure
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.one_model_a_class import ModelPlan, ModelsPlan
-    from discreet.descent.row_grid import RowGrid
     from discreet.descent.rows import IntegerRows
     from discreet.estimators.declared import Declared
     from discreet.estimators.descent_base import Facts
     from discreet.lattice.grid import Layout
+    from discreet.lattice.row_grid import RowGrid
 
 
 class _LinearSteps(SparseLinearRegression):

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 
 from discreet import _checks
 from discreet.descent.one_model_a_class import ModelPlan, Passes, PrivateTable, plan_models
-from discreet.descent.row_grid import RowGrid
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.budgets import Approx
 from discreet.privacy.release import Release, release, with_labels_read
 from discreet.tables.arrays import check_new_matrix, column_names

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.descent.row_grid import RowGrid
     from discreet.estimators.results import ModelResult
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.findings import Finding
     from discreet.privacy.release import Release
     from discreet.tables.design import Design

@@ -8,12 +8,12 @@ from discreet import _checks
 from discreet.descent.losses import loss_named
 from discreet.descent.one_model_a_class import ModelPlan
 from discreet.descent.rivals.frank_wolfe import plan_frank_wolfe
-from discreet.descent.row_grid import RowGrid
 from discreet.estimators.arguments import says_what_it_lacks
 from discreet.estimators.descent_base import DescentEstimator
 from discreet.estimators.descent_classifier import DescentClassifier
 from discreet.estimators.descent_regressor import DescentRegressor
 from discreet.estimators.step_family import additive
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.accounting import zcdp_rho
 from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget
 from discreet.privacy.events.repeated import share_of

@@ -22,10 +22,10 @@ from discreet.tables.table_rows import TableRows
 
 if TYPE_CHECKING:
     from discreet.functional.gram import NoisyGram, PrivateRows
-    from discreet.functional.inference import RegressionResult
     from discreet.functional.objectives import Coefficients, QuadraticObjective
     from discreet.functional.repair import Minimiser
     from discreet.lattice.grid import Layout
+    from discreet.models.result import RegressionResult
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger

@@ -19,9 +19,9 @@ from discreet.tables.frame_rows import check_schema, number_target
 if TYPE_CHECKING:
     import numpy as np
 
-    from discreet.functional.inference import RegressionResult
-    from discreet.functional.summary import Summary
     from discreet.lattice.bounds import Box
+    from discreet.models.printed import Summary
+    from discreet.models.result import RegressionResult
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger

@@ -19,11 +19,11 @@ from discreet.tables.schema.columns import Number
 from discreet.tables.schema.labels import TROUBLE, check_classes, code_labels
 
 if TYPE_CHECKING:
-    from discreet.functional.inference import RegressionResult
     from discreet.functional.moments import Moments
     from discreet.functional.objectives import Coefficients
-    from discreet.functional.summary import Summary
     from discreet.lattice.bounds import Box
+    from discreet.models.printed import Summary
+    from discreet.models.result import RegressionResult
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger

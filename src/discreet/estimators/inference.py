@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.estimators.quality import gram_noise
-from discreet.functional.sandwich import Uncertainty
+from discreet.models.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned.fit import PreconditionedFit
-    from discreet.descent.row_grid import RowGrid
     from discreet.estimators.declared import Declared
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger

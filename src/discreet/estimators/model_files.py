@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _files
-from discreet.descent.row_grid import RowGrid
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.estimators.choice import METHODS
-from discreet.functional.sandwich import Uncertainty
 from discreet.lattice.bounds import Box, Interval
+from discreet.lattice.row_grid import RowGrid
+from discreet.models.uncertainty import Uncertainty
 from discreet.privacy.adjacency import adjacency_from_name
 from discreet.privacy.budgets import budget_from_json, to_json
 from discreet.privacy.events.event import event_from_json

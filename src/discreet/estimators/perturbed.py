@@ -8,10 +8,10 @@ from discreet import _checks
 from discreet.descent.losses import LogisticLoss
 from discreet.descent.one_model_a_class import ModelPlan
 from discreet.descent.rivals.perturbation import METHODS, plan_perturbation
-from discreet.descent.row_grid import RowGrid
 from discreet.estimators.arguments import says_what_it_lacks
 from discreet.estimators.descent_classifier import DescentClassifier
 from discreet.estimators.step_family import additive
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.events.repeated import share_of
 

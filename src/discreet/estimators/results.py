@@ -12,14 +12,14 @@ import numpy as np
 from discreet import _checks
 from discreet.estimators.inference import PARABOLA
 from discreet.estimators.quality import ASTRAY
-from discreet.functional.tails import quantile, tail
+from discreet.models.tails import quantile, tail
 from discreet.privacy.findings import Estimate, Finding, finite
 from discreet.privacy.wording import in_words
 from discreet.tables.schema.declarations import declared_texts
 
 if TYPE_CHECKING:
     from discreet.estimators.fitted import FittedModel
-    from discreet.functional.sandwich import Uncertainty
+    from discreet.models.uncertainty import Uncertainty
     from discreet.privacy.events.event import Event
 
 DASH = "-"

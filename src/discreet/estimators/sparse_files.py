@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _files
-from discreet.descent.row_grid import RowGrid
 from discreet.errors import InvalidArgument
 from discreet.estimators import frank_wolfe as frank_wolfe_models
 from discreet.estimators import perturbed as perturbed_models
@@ -16,6 +15,7 @@ from discreet.estimators import sparse as models
 from discreet.estimators import two_stage as two_stage_models
 from discreet.estimators.descent_classifier import DescentClassifier
 from discreet.lattice.bounds import Interval
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import adjacency_from_name
 from discreet.privacy.budgets import budget_from_json, to_json
 from discreet.privacy.events.event import event_from_json

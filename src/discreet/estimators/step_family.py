@@ -12,10 +12,10 @@ from discreet.descent.calibration import automatic_selection, plan_descent
 from discreet.descent.losses import loss_named
 from discreet.descent.one_model_a_class import ModelPlan
 from discreet.descent.rivals.minimizer import curvature
-from discreet.descent.row_grid import RowGrid
 from discreet.descent.simulation import tune_on_simulation
 from discreet.errors import InvalidArgument
 from discreet.estimators.descent_base import DescentEstimator
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.accounting import gaussian_mu, zcdp_rho
 from discreet.privacy.budgets import Approx, Gdp, Zcdp, check_budget
 from discreet.privacy.events.repeated import share_of

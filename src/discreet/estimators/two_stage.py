@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.descent.losses import loss_named
 from discreet.descent.one_model_a_class import ModelPlan
 from discreet.descent.rivals.two_stage import plan_two_stage
-from discreet.descent.row_grid import RowGrid
 from discreet.errors import InvalidType
 from discreet.estimators.arguments import says_what_it_lacks
 from discreet.estimators.descent_base import DescentEstimator
 from discreet.estimators.descent_classifier import DescentClassifier
 from discreet.estimators.descent_regressor import DescentRegressor
 from discreet.estimators.step_family import check_sparsity
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.events.repeated import share_of
 

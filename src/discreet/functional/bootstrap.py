@@ -13,8 +13,9 @@ from discreet.functional.noise_laws import noise_draws
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from discreet.functional.gram import GramEvent, NoisyGram
+    from discreet.functional.gram import NoisyGram
     from discreet.functional.least_squares import LeastSquares
+    from discreet.lattice.gram_noise import GramEvent
     from discreet.lattice.grid import Layout
 
 N_DRAWS = 999

@@ -11,10 +11,11 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import DiscreetError, IncompatiblePlan, InvalidArgument
 from discreet.functional.assumptions import laws_of, second_moments
-from discreet.functional.gram import MECHANISMS, gram_of, noise_scale, noise_variances, plan_gram
+from discreet.functional.gram import MECHANISMS, gram_of, noise_variances, plan_gram
 from discreet.functional.least_squares import Problem, own_rule
 from discreet.functional.neighbours import settle_adjacency
 from discreet.functional.sandwich import spread_of
+from discreet.lattice.gram_noise import noise_scale
 from discreet.privacy.budgets import check_budget
 from discreet.tables.design import Design
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.functional.gram import GramPlan
     from discreet.functional.moments import Moments
-    from discreet.functional.sandwich import Uncertainty
+    from discreet.models.uncertainty import Uncertainty
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.tables.schema.schema import Schema

@@ -20,6 +20,7 @@ from discreet.functional.paper_modes import (
     coefficient_sensitivity,
     entry_scales,
 )
+from discreet.lattice.gram_noise import k_norm_std, noise_scale
 from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.k_norm import check_rate, symmetric_k_norm
 from discreet.lattice.noise.laplace import symmetric_laplace
@@ -35,12 +36,12 @@ from discreet.privacy.events.noise import CoefficientLaplaceEvent, GaussianEvent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from discreet.lattice.gram_noise import GramEvent
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
 
-GramEvent = WishartEvent | LaplaceEvent | GaussianEvent | KNormEvent | CoefficientLaplaceEvent
 MECHANISMS = ("auto", "wishart", "laplace", "l_inf", "gaussian", "paper", "paper_code")
 
 
@@ -281,7 +282,7 @@ def _l_inf(layout: Layout, budget: Any, common: dict[str, Any], *, every_row_cou
         rate=rate,
         half_width=Fraction(largest),
         dimension=dimension,
-        step_bits=step_bits_for(float(largest / rate) * _k_norm_std(dimension)),
+        step_bits=step_bits_for(float(largest / rate) * k_norm_std(dimension)),
         **common,
     )
 
@@ -325,23 +326,6 @@ def gram_of(layout: Layout) -> str:
     return f"Gram matrix of ({', '.join(('1',) * layout.intercept + layout.names)})"
 
 
-def noise_scale(event: GramEvent) -> float:
-    """Return the standard deviation of an off-diagonal entry's noise, in squared grid steps; public.
-
-    Where entries differ it is that of the noisiest (l-infinity) or of two features (the paper's modes).
-    """
-    if isinstance(event, WishartEvent):
-        return math.sqrt((event.shape[0] + 1) / 2) / float(event.theta)
-    if isinstance(event, LaplaceEvent):
-        return math.sqrt(2) * float(event.scale)
-    if isinstance(event, KNormEvent):
-        return float(event.half_width / event.rate) * _k_norm_std(event.dimension)
-    if isinstance(event, CoefficientLaplaceEvent):
-        of_a_coefficient = float(event.scale) * (1 if event.loss == "squared" else 8)
-        return of_a_coefficient * (math.sqrt(0.5) if event.form == "merged" else 1.0)
-    return math.sqrt(float(event.variance) / 2)
-
-
 def noise_variances(event: GramEvent, layout: Layout) -> np.ndarray:
     """Return the variance of the noise on every entry of the released Gram matrix; public.
 
@@ -362,15 +346,10 @@ def noise_variances(event: GramEvent, layout: Layout) -> np.ndarray:
     on_diagonal = np.eye(width, dtype=np.bool_)
     if isinstance(event, KNormEvent):
         widths = np.array(half_widths_of(event, layout), dtype=np.float64)
-        return (widths * (_k_norm_std(event.dimension) / float(event.rate))) ** 2
+        return (widths * (k_norm_std(event.dimension) / float(event.rate))) ** 2
     if isinstance(event, CoefficientLaplaceEvent):
         scales, of_two = entry_scales(event)
         return np.where(of_two, 1.0, 2.0) * scales.astype(np.float64) ** 2
     off_diagonal = noise_scale(event) ** 2
     doubled = not isinstance(event, LaplaceEvent)
     return np.where(on_diagonal & doubled, 2.0 * off_diagonal, off_diagonal)
-
-
-def _k_norm_std(dimension: int) -> float:
-    """Return the standard deviation of l-infinity noise of rate 1 on an entry of half-width 1."""
-    return math.sqrt((dimension + 1) * (dimension + 2) / 3)

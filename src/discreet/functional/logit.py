@@ -12,8 +12,8 @@ from discreet.functional.objectives import QuadraticObjective
 from discreet.lattice.bounds import Interval
 
 if TYPE_CHECKING:
-    from discreet.functional.inference import RegressionResult
     from discreet.functional.moments import Moments
+    from discreet.models.result import RegressionResult
 
 APPROXIMATIONS = ("taylor", "minimax")
 

@@ -10,14 +10,15 @@ import numpy as np
 from discreet import _checks, _files
 from discreet.errors import InvalidArgument
 from discreet.functional.bootstrap import Bootstrap, public_seed
-from discreet.functional.gram import GramEvent, NoisyGram, gram_of, noise_scale, noise_variances, plan_gram
-from discreet.functional.inference import RegressionResult
+from discreet.functional.gram import NoisyGram, gram_of, noise_variances, plan_gram
+from discreet.functional.kurtosis import entry_kurtosis
 from discreet.functional.least_squares import LeastSquares, Problem, own_rule
 from discreet.functional.neighbours import settle_adjacency
 from discreet.functional.repair import mean_predictor, warn_if_dominated
-from discreet.functional.sandwich import Uncertainty, sandwich, why_not_offered
-from discreet.functional.tails import entry_kurtosis
+from discreet.functional.sandwich import sandwich, why_not_offered
+from discreet.lattice.gram_noise import GramEvent, noise_scale
 from discreet.lattice.grid import Layout
+from discreet.models.result import RegressionResult
 from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS, Release, release, with_notes
 from discreet.tables.design import Design
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from discreet.models.uncertainty import Uncertainty
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.findings import Finding
@@ -179,10 +181,11 @@ class Moments:
         uncertainty = self.uncertainty(answer)
         assert self.design is not None  # noqa: S101  (a selection was made from it)
         return RegressionResult(
+            loss="squared",
             formula=formula,
-            feature_names=selection.names,
-            coef=answer.coef,
-            intercept=answer.intercept,
+            names=selection.names,
+            coefs=answer.coef[None, :],
+            constants=np.array([answer.intercept]),
             has_intercept=selection.intercept,
             noise_dominated=answer.repair.noise_dominated,
             ridge=answer.repair.ridge,

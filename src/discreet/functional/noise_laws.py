@@ -13,7 +13,7 @@ from discreet.functional.paper_modes import entry_scales
 from discreet.privacy.events.noise import CoefficientLaplaceEvent, KNormEvent, LaplaceEvent, WishartEvent
 
 if TYPE_CHECKING:
-    from discreet.functional.gram import GramEvent
+    from discreet.lattice.gram_noise import GramEvent
     from discreet.lattice.grid import Layout
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.functional.gram import gram_of, plan_gram
-from discreet.functional.inference import RegressionResult
 from discreet.functional.moments import Moments
 from discreet.lattice.grid import DEFAULT_BITS
+from discreet.models.result import RegressionResult
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.release import release
 from discreet.tables.arrays import array_layout, check_rows
@@ -254,11 +254,12 @@ class QuadraticObjective(ABC):
         uncertainty, (slope, shift) = moments.uncertainty(answer), target
         factor = self.factor
         plain = factor * slope == 1.0 and shift == 0.0
+        intercept = factor * (slope * answer.intercept + shift) if selection.intercept else 0.0
         return RegressionResult(
             formula=formula,
-            feature_names=selection.names,
-            coef=factor * slope * answer.coef,
-            intercept=factor * (slope * answer.intercept + shift) if selection.intercept else 0.0,
+            names=selection.names,
+            coefs=factor * slope * answer.coef[None, :],
+            constants=np.array([intercept]),
             has_intercept=selection.intercept,
             noise_dominated=answer.repair.noise_dominated,
             ridge=answer.repair.ridge,
@@ -271,6 +272,7 @@ class QuadraticObjective(ABC):
             no_intervals=moments.why_no_intervals(answer),
             entry_std=moments.noise_scale(),
             loss=self.loss,
+            labels=self.loss == "logistic",
             bootstrap=moments.bootstrap(answer, uncertainty) if plain and uncertainty is not None else None,
         )
 

@@ -17,8 +17,8 @@ from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, is_pure
 from discreet.privacy.events.perturbation import root_up, rows_changed
 
 if TYPE_CHECKING:
-    from discreet.descent.row_grid import RowGrid
     from discreet.descent.rows import IntegerRows
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from discreet import _checks
 from discreet.descent.gradients import private_gradient, residual_bound
-from discreet.descent.row_grid import rows_changed
 from discreet.descent.rows import RESIDUAL_BOUND
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.gumbel import check_gumbel_scale, noisy_top
 from discreet.lattice.noise.laplace import rounded_laplace
+from discreet.lattice.row_grid import rows_changed
 from discreet.numbers.enclosures import round_up
 from discreet.privacy.accounting import convert, zcdp_rho
 from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget, is_pure
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.losses import Loss
-    from discreet.descent.row_grid import RowGrid
     from discreet.descent.rows import IntegerRows
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
@@ -178,7 +178,7 @@ def plan_frank_wolfe(
     Examples
     --------
     >>> from discreet.descent.losses import LogisticLoss
-    >>> from discreet.descent.row_grid import RowGrid
+    >>> from discreet.lattice.row_grid import RowGrid
     >>> from discreet.privacy.adjacency import AddRemove
     >>> plan = plan_frank_wolfe(RowGrid(9, row_norm=1.0), LogisticLoss(), budget=Zcdp(rho="1/2"), radius=5, n_steps=16,
     ...                         adjacency=AddRemove())

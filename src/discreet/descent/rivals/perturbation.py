@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from discreet.descent.losses import Loss
     from discreet.descent.rivals.minimizer import Minimizer
-    from discreet.descent.row_grid import RowGrid
     from discreet.descent.rows import IntegerRows
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
@@ -206,7 +206,7 @@ def plan_perturbation(
     Examples
     --------
     >>> from discreet.descent.losses import LogisticLoss
-    >>> from discreet.descent.row_grid import RowGrid
+    >>> from discreet.lattice.row_grid import RowGrid
     >>> from discreet.privacy.adjacency import Replace
     >>> plan = plan_perturbation(RowGrid(3, row_norm=1.0), LogisticLoss(), budget=Pure(epsilon=1), adjacency=Replace(),
     ...                          n_rows=1000)

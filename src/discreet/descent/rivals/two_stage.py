@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.losses import Loss
-    from discreet.descent.row_grid import RowGrid
+    from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
@@ -238,7 +238,7 @@ def plan_two_stage(
     Examples
     --------
     >>> from discreet.descent.losses import LogisticLoss
-    >>> from discreet.descent.row_grid import RowGrid
+    >>> from discreet.lattice.row_grid import RowGrid
     >>> from discreet.privacy.adjacency import Replace
     >>> plan = plan_two_stage(RowGrid(50, row_norm=1.0), LogisticLoss(), budget=Approx(epsilon=2, delta="1e-6"),
     ...                       adjacency=Replace(), n_rows=900, sparsity=4)

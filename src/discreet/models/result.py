@@ -1,30 +1,34 @@
-"""What a regression says: estimates in the data's own units, and how sure they are."""
+"""A fitted linear model as a value: estimates in the data's own units, how sure they are, what they predict."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet import _checks, _files
 from discreet.errors import InvalidArgument
-from discreet.functional.sandwich import Uncertainty
-from discreet.functional.summary import Summary
-from discreet.functional.tails import quantile, tail
-from discreet.privacy.events.event import event_from_json
-from discreet.privacy.release import LABELS
+from discreet.models.files import dumps, fields_of
+from discreet.models.predictors import linear_predictors, means_of
+from discreet.models.printed import Summary, remarks_of
+from discreet.models.reported import finding_of_result
+from discreet.models.tails import quantile, tail
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
+    from numpy.typing import NDArray
 
-    from discreet.functional.bootstrap import Bootstrap
+    from discreet.lattice.row_grid import RowGrid
+    from discreet.models.uncertainty import Uncertainty
     from discreet.privacy.budgets import Budget
     from discreet.privacy.events.event import Event
     from discreet.privacy.findings import Finding
+    from discreet.tables.design import Design
     from discreet.tables.schema.schema import Schema
 
 NOT_COMPUTED = "this model was written by a version that computed no standard errors"
@@ -32,38 +36,56 @@ PARABOLA = (
     "no p value and no interval, for the estimates are those of a parabola in the place of the logistic loss, "
     "which are no log odds ratios"
 )
-LOSSES = ("squared", "logistic")
 METHODS = ("sandwich", "bootstrap")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RegressionResult:
-    """A linear regression read from a release; everything in it is public.
+    """A regression that was released or read from a release; everything in it is public.
 
     Parameters
     ----------
-    formula : str
-        What was asked.
-    feature_names : tuple of str
-        One name a coefficient, without the intercept.
-    coef : ndarray of float64, shape (n_features,)
-        Change of the target, in its units, for one unit of the feature.
-    intercept : float
-        In units of the target; 0 where the model has none.
+    loss : str
+        What was minimized: "squared", "logistic", "poisson", ...; of "logistic" by one Gram matrix the coefficients are
+        those of the loss of degree two, which are no log odds ratios.
+    coefs : ndarray of float64, shape (n_models, n_features)
+        Change of the linear predictor for one unit of the feature; one model, or one a class.
+    constants : ndarray of float64, shape (n_models,)
+        The intercepts; 0 where the model has none.
     has_intercept : bool
         Whether the model has an intercept.
-    noise_dominated : bool
-        Whether the noise of the release hides the smallest direction of the data.
-    ridge : float
-        The ridge that the noise made necessary, in grid units; 0 where none was.
     event : Event
         The release that the numbers were read from.
     label : str
         "private", or why the release is not.
-    schema : Schema or None
-        The declarations, where the model can predict from a table.
     notes : tuple of str
         What else a reader of the release must know.
+    names : tuple of str or None
+        One name a coefficient, without the intercept; None for x0, x1, ....
+    noise_dominated : bool
+        Whether the noise of the release hides what the model says.
+    method, reason : str, str or None
+        How it was fitted, and why so; None where nothing was chosen.
+    formula : str or None
+        What was asked, where it was a formula.
+    classes : ndarray or None
+        The class labels, of two the positive one last.
+    target_bounds : (float, float) or None
+        The declared range of the target.
+    n_rows : int or None
+        The public number of rows.
+    settings : dict
+        Public settings that were used, by name.
+    schema : Schema or None
+        The declarations, where the model can predict from a table.
+    labels : bool
+        Whether the formula's target is declared as a label.
+    design : Design or None
+        How a record becomes a row.
+    grid : RowGrid or None
+        Where rows are scaled down to a norm, how.
+    ridge : float
+        The ridge that the noise made necessary, in grid units; 0 where none was.
     penalty : float
         The ridge penalty that was asked for, on features and target scaled to [-1, 1]; 0 for none.
     uncertainty : Uncertainty or None
@@ -72,12 +94,14 @@ class RegressionResult:
         Why there is none.
     entry_std : float or None
         The noise's standard deviation in an off-diagonal entry of the Gram matrix of rows scaled to [-1, 1].
-    loss : {"squared", "logistic"}
-        "logistic": the coefficients are those of the logistic loss of degree two, which are no log odds ratios, so that
-        there are standard errors but neither p values nor intervals; predictions are probabilities of the target's
-        second level.
     bootstrap : Bootstrap or None
         What bootstrap intervals are drawn from; a result that was loaded from a file has none.
+    estimator : str or None
+        The name of the class that fitted it.
+    declarations : dict
+        The arguments of that class, as JSON has them.
+    n_columns, columns : int or None, tuple of str or None
+        How many columns its X had, and their names.
 
     Guarantee
     ---------
@@ -85,36 +109,64 @@ class RegressionResult:
     function of those rows and for their owner only.
     """
 
-    formula: str
-    feature_names: tuple[str, ...]
-    coef: np.ndarray
-    intercept: float
+    loss: str
+    coefs: NDArray[np.float64]
+    constants: NDArray[np.float64]
     has_intercept: bool
-    noise_dominated: bool
-    ridge: float
     event: Event
     label: str
+    notes: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = None
+    noise_dominated: bool = False
+    method: str = "moments"
+    reason: str | None = None
+    formula: str | None = None
+    classes: NDArray[Any] | None = None
+    target_bounds: tuple[float, float] | None = None
+    n_rows: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
     schema: Schema | None = None
-    notes: tuple[str, ...] = field(default=())
+    labels: bool = False
+    design: Design | None = None
+    grid: RowGrid | None = None
+    ridge: float = 0.0
     penalty: float = 0.0
     uncertainty: Uncertainty | None = None
     no_intervals: str | None = None
     entry_std: float | None = None
-    loss: str = "squared"
-    bootstrap: Bootstrap | None = field(default=None, repr=False)
+    bootstrap: Any = None
+    estimator: str | None = None
+    declarations: dict[str, Any] = field(default_factory=dict)
+    n_columns: int | None = None
+    columns: tuple[str, ...] | None = None
 
     @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients, shape (n_features,)."""
+    def coef(self) -> NDArray[np.float64]:
+        """The coefficients, shape (n_features,); of one model a class, (n_classes, n_features)."""
+        return self.coefs[0] if len(self.coefs) == 1 else self.coefs
+
+    @property
+    def intercept(self) -> Any:
+        """The intercept, in units of the linear predictor; of one model a class, an array of shape (n_classes,)."""
+        return float(self.constants[0]) if len(self.coefs) == 1 else self.constants
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The coefficients, as `coef`."""
         return self.coef
 
     @property
-    def intercept_(self) -> float:
-        """The intercept, in units of the target."""
+    def intercept_(self) -> Any:
+        """The intercept, as `intercept`."""
         return self.intercept
 
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name a coefficient, without the intercept."""
+        return tuple(f"x{place}" for place in range(self.coefs.shape[1])) if self.names is None else self.names
+
     @property
-    def feature_names_in_(self) -> np.ndarray:
+    def feature_names_in_(self) -> NDArray[Any]:
         """The names of the coefficients, shape (n_features,)."""
         return np.array(self.feature_names, dtype=object)
 
@@ -123,11 +175,17 @@ class RegressionResult:
         """What the release cost; reading a further regression from it costs nothing."""
         return self.event.budget
 
-    @property
+    @cached_property
     def params(self) -> dict[str, float]:
-        """The estimates by name, the intercept first under "Intercept"."""
-        named = dict(zip(self.feature_names, map(float, self.coef), strict=True))
-        return {"Intercept": float(self.intercept), **named} if self.has_intercept else named
+        """The estimates by name, the intercept first under "Intercept"; with several classes one set a class."""
+        several = len(self.coefs) > 1 and self.classes is not None
+        titles = [f"{label}: " for label in self.classes] if several else [""]  # type: ignore[union-attr]
+        found: dict[str, float] = {}
+        for title, coef, constant in zip(titles, self.coefs, self.constants, strict=True):
+            if self.has_intercept:
+                found[f"{title}Intercept"] = float(constant)
+            found |= {f"{title}{name}": value for name, value in zip(self.feature_names, coef.tolist(), strict=True)}
+        return found
 
     @property
     def bse(self) -> dict[str, float]:
@@ -167,7 +225,7 @@ class RegressionResult:
             return None
         return PARABOLA if self.uncertainty is not None else self.no_intervals or NOT_COMPUTED
 
-    def cov_params(self) -> np.ndarray:
+    def cov_params(self) -> NDArray[np.float64]:
         """Return the covariance of the estimates, shape (k, k), in the order of `params`; NaN where none is valid."""
         if self.uncertainty is None:
             return np.full((len(self.params), len(self.params)), np.nan)
@@ -191,7 +249,7 @@ class RegressionResult:
         Raises
         ------
         InvalidArgument
-            If the bootstrap is asked of a result that was loaded from a file.
+            If the bootstrap is asked of a result that holds no moments, such as one loaded from a file.
 
         Notes
         -----
@@ -214,10 +272,11 @@ class RegressionResult:
             for name, value in self.params.items()
         }
 
-    def predict(self, data: Any) -> np.ndarray:
+    def predict(self, data: Any) -> NDArray[Any]:
         """Return predictions for the rows of a table, shape (n_rows,), in units of the target.
 
-        Of a logistic regression they are the probabilities of the target's second level.
+        Of a logistic regression they are the probabilities of the target's second level, or with more than two classes
+        those of every class, shape (n_rows, n_classes).
 
         Cells are clipped to their declared bounds, as they were when the model was fitted.
         A row that lacks a cell whose policy is "drop" is predicted as NaN.
@@ -232,23 +291,20 @@ class RegressionResult:
         InvalidData
             If a column is absent or a cell is missing under policy "error"; names the column.
         """
-        if self.schema is None:
-            raise InvalidArgument(
-                "This result has no schema, so it cannot read a table. Multiply with `coef_` instead."
-            )
-        from discreet.tables.prediction import feature_blocks
+        return means_of(self, self.margins(data))
 
-        logistic = self.loss == "logistic"
-        blocks = [
-            np.where(kept, features @ self.coef + self.intercept, np.nan)
-            for features, kept in feature_blocks(data, self.schema, self.formula, self.feature_names, labels=logistic)
-        ]
-        predictor = np.concatenate(blocks) if blocks else np.empty(0)
-        return 0.5 + np.tanh(predictor / 2.0) / 2.0 if logistic else predictor
+    def margins(self, data: Any) -> NDArray[np.float64]:
+        """Return the linear predictors of the rows of a table, shape (n_rows, n_models); see `predict`."""
+        return linear_predictors(self, data)
 
     def summary(self, level: float = 0.95) -> Summary:
         """Return the table that is printed, with intervals of the given level."""
         return Summary(self, level)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader must know beside the table, one sentence or two each."""
+        return remarks_of(self)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return the table as a pandas frame, one row an estimate; NaN where no standard error is valid.
@@ -276,39 +332,21 @@ class RegressionResult:
         }
         return pd.DataFrame({name: list(values.values()) for name, values in columns.items()}, index=list(self.params))
 
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the content of a model file."""
-        return {
-            "formula": self.formula,
-            "feature_names": list(self.feature_names),
-            "coef": [float(value) for value in self.coef],
-            "intercept": float(self.intercept),
-            "has_intercept": self.has_intercept,
-            "noise_dominated": self.noise_dominated,
-            "ridge": float(self.ridge),
-            "event": self.event.to_json(),
-            "label": self.label,
-            "notes": list(self.notes),
-            "schema": None if self.schema is None else self.schema.to_json(),
-            "penalty": float(self.penalty),
-            "uncertainty": None if self.uncertainty is None else self.uncertainty.to_json(),
-            "no_intervals": self.why_no_intervals,
-            "entry_std": self.entry_std,
-            "loss": self.loss,
-        }
-
     def to_finding(self) -> Finding:
         """Return what a report says of the regression."""
-        from discreet.functional.findings import finding_of_regression
-
-        return finding_of_regression(self)
+        return finding_of_result(self)
 
     def dumps(self) -> str:
         """Return the text of a model file: strict JSON, nothing of the rows but the release."""
-        return _files.dump("regression", self.to_json())
+        return dumps(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that :meth:`load` reads."""
@@ -317,35 +355,10 @@ class RegressionResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegressionResult:
-        """Read a model that :meth:`save` wrote, in this version or an older one."""
-        from discreet.tables.schema.schema import Schema
+        """Read a model that :meth:`save` or an estimator wrote, in this version or an older one."""
+        return cls(**fields_of(path))
 
-        content = _files.read(path, kind="regression")
-        with _files.well_formed(repr(str(path))):
-            names = tuple(map(str, content["feature_names"]))
-            has_intercept = bool(content["has_intercept"])
-            spread, reason = content.get("uncertainty"), content.get("no_intervals")
-            entry_std = content.get("entry_std")
-            return cls(
-                formula=str(content["formula"]),
-                feature_names=names,
-                coef=np.array(content["coef"], dtype=np.float64),
-                intercept=float(content["intercept"]),
-                has_intercept=has_intercept,
-                noise_dominated=bool(content["noise_dominated"]),
-                ridge=float(content["ridge"]),
-                event=event_from_json(content["event"]),
-                label=_files.one_of(content["label"], LABELS),
-                schema=None if content["schema"] is None else Schema.from_json(content["schema"]),
-                notes=tuple(map(str, content["notes"])),
-                penalty=float(content.get("penalty", 0.0)),
-                uncertainty=None if spread is None else Uncertainty.from_json(spread, len(names) + has_intercept),
-                no_intervals=None if reason is None else str(reason),
-                entry_std=None if entry_std is None else float(entry_std),
-                loss=_files.one_of(content.get("loss", "squared"), LOSSES),
-            )
-
-    def _named(self, values: np.ndarray | None) -> dict[str, float]:
+    def _named(self, values: NDArray[np.float64] | None) -> dict[str, float]:
         if values is None:
             return dict.fromkeys(self.params, math.nan)
         return dict(zip(self.params, map(float, values), strict=True))
