@@ -20,7 +20,7 @@ import discreet as dp
 from discreet.functional.gram import plan_gram
 from discreet.functional.objectives import last_column_selection
 from discreet.privacy.release import Release
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 from timing import report
 
 DATA = Path(os.environ.get("DISCREET_DATA", "../shared/data")) / "acs_ca2018" / "acs_income_ca2018.csv.gz"

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 import discreet as dp
 from discreet.lattice.gram import gram_of_arrays
-from discreet.tables.arrays import array_layout
+from discreet.tables.array_rows import array_layout
 from timing import ratio, report
 
 ROWS, COLUMNS = 1_000_000, 14

@@ -14,12 +14,12 @@ from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Pure
 from discreet.privacy.coins import Coins
-from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
+from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.quantiles.quantile_release import median
 from discreet.sampling.quantiles.quantiles import QuantileTarget
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 from timing import report
 
 
@@ -66,7 +66,7 @@ def grids() -> None:
         y = X.mean(axis=1) + rng.normal(size=n)
         names = tuple(f"x{j}" for j in range(width))
         layout = array_layout(names, Box(lower=[0] * width, upper=[10] * width), Interval(-2, 12), intercept=True)
-        target, data = LinearOnGrid(reader=LayoutRows(layout=layout, labels=False)), ArrayBlocks(ArrayRows(X, y, names))
+        target, data = LinearOnGrid(reader=LayoutRows(layout=layout, labels=False)), ArrayRows(X, y, names)
         took = least(partial(sample, target, data, budget=Pure(epsilon=1), adjacency=Replace()), 3)
         print(f"linear regression on a grid, {n:,} rows, {width + 1} coefficients: {took:.2f} s")
     for n, width in ((10_000, 1), (100_000, 1), (10_000, 2)):

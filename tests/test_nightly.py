@@ -15,7 +15,7 @@ from discreet.functional.moments import TableRows
 from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.laplace import rounded_laplace
 from discreet.privacy.coins import Coins
-from discreet.tables.arrays import ArrayRows
+from discreet.tables.array_rows import ArrayRows
 from discreet.tables.design import Design
 from discreet.tables.readers.tables import open_table
 from privacy.ledger_workers import ask_for_a_quarter

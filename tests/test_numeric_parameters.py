@@ -19,7 +19,6 @@ from discreet.descent.losses import LogisticLoss, SquaredLoss
 from discreet.descent.rivals.frank_wolfe import plan_frank_wolfe
 from discreet.descent.rivals.perturbation import plan_perturbation
 from discreet.descent.rivals.two_stage import plan_two_stage
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.descent.simulation import tune_on_simulation
 from discreet.errors import InvalidArgument, InvalidData, NoiseDominatedWarning
@@ -29,7 +28,6 @@ from discreet.estimators.scaler import BoundsScaler
 from discreet.estimators.search import PrivateSearch
 from discreet.estimators.sparse import SparseLogisticRegression
 from discreet.functional.forecast import forecast
-from discreet.models.result import RegressionResult
 from discreet.functional.logit import LogisticObjective
 from discreet.functional.minimax import minimax, taylor
 from discreet.functional.objectives import last_column_selection
@@ -46,6 +44,8 @@ from discreet.lattice.noise.laplace import rounded_laplace, symmetric_laplace
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
+from discreet.lattice.row_grid import RowGrid
+from discreet.models.result import RegressionResult
 from discreet.privacy import accounting
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.axioms import is_tradeoff

@@ -7,10 +7,10 @@ import pytest
 
 from discreet.descent.calibration import automatic_selection, plan_descent, printed_variance, true_cost
 from discreet.descent.losses import LogisticLoss, SquaredLoss
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise import accuracy
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.accounting import bun_steinke_rho, gaussian_mu, zcdp_rho
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp

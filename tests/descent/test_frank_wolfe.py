@@ -11,9 +11,9 @@ import scipy.stats
 from discreet.descent.gradients import gradient_unit
 from discreet.descent.losses import HuberLoss, LogisticLoss
 from discreet.descent.rivals.frank_wolfe import FrankWolfePlan, plan_frank_wolfe
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.coins import Coins

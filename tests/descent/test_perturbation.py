@@ -14,9 +14,9 @@ from descent.perturbed_rows import some_rows
 from discreet.descent.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
 from discreet.descent.rivals.minimizer import Minimizer
 from discreet.descent.rivals.perturbation import plan_perturbation
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.privacy.coins import Coins

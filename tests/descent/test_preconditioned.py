@@ -21,7 +21,7 @@ from discreet.privacy.coins import Coins
 from discreet.privacy.events.event import event_from_json
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import release
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 
 NAMES = ("a", "b", "c")
 BOX = Box(lower=[-1, 0, 10], upper=[1, 4, 20])
@@ -60,7 +60,7 @@ def fit(X, y, bounds, loss, *, budget=HUGE, adjacency=None, seed=1, intercept=Tr
         layout, loss, budget=budget, adjacency=neighbors, settings=settings() if given is None else given
     )
     ledger = Ledger(total=budget, adjacency=neighbors, coins=Coins.from_seed(seed))
-    return release(plan, ArraySource(ArrayRows(X, y, NAMES)), ledger)
+    return release(plan, ArrayRows(X, y, NAMES), ledger)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -164,7 +164,7 @@ def test_the_noise_of_the_result_is_the_stated_one(growth):
     layout = array_layout(NAMES, BOX, bounds, intercept=True)
     for budget in (Gdp(mu=40), Pure(epsilon=400)):
         plan = preconditioned_plan(layout, "squared", budget=budget, adjacency=Replace(), settings=given)
-        measured = plan.measure(ArraySource(ArrayRows(X, y, NAMES)))
+        measured = plan.measure(ArrayRows(X, y, NAMES))
         fits = [plan.draw(measured, Coins.from_seed(seed)) for seed in range(400)]
         found = np.array([[f.intercept, *f.coef] for f in fits])
         root = np.linalg.cholesky(np.mean([f.noise_covariance() for f in fits], axis=0))
@@ -310,11 +310,11 @@ def test_a_missing_cell_spends_nothing():
     spoiled = X.copy()
     spoiled[7, 1] = np.nan
     with pytest.raises(InvalidData, match="Column 'b'"):
-        release(plan, ArraySource(ArrayRows(spoiled, y, NAMES)), ledger)
+        release(plan, ArrayRows(spoiled, y, NAMES), ledger)
     assert ledger.entries == ()
-    release(plan, ArraySource(ArrayRows(X, y, NAMES)), ledger)
+    release(plan, ArrayRows(X, y, NAMES), ledger)
     with pytest.raises(BudgetExceeded):
-        release(plan, ArraySource(ArrayRows(X, y, NAMES)), ledger)
+        release(plan, ArrayRows(X, y, NAMES), ledger)
 
 
 def test_a_measured_table_is_not_changed_by_a_draw():
@@ -322,7 +322,7 @@ def test_a_measured_table_is_not_changed_by_a_draw():
     X, y, bounds, _ = table("logistic", n=999)
     layout = array_layout(NAMES, BOX, bounds, intercept=True)
     plan = preconditioned_plan(layout, "logistic", budget=Gdp(mu=1), adjacency=Replace(), settings=settings(n_rows=999))
-    measured = plan.measure(ArraySource(ArrayRows(X, y, NAMES)))
+    measured = plan.measure(ArrayRows(X, y, NAMES))
     one, two = (plan.draw(measured, Coins.from_seed(5)) for _ in range(2))
     assert one.coef.tobytes() == two.coef.tobytes()
     arrays = [one.coef, one.gram, *(v for v in vars(one.whitener).values() if isinstance(v, np.ndarray))]

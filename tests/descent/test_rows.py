@@ -16,9 +16,9 @@ from hypothesis import given, settings
 
 from descent.rows_of import labels, sparse_rows
 from discreet.descent import rows as module
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows, whole_numbers
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import AddRemove, Replace
 
 CELLS = st.floats(-1e6, 1e6) | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, -0.6, 0.8])

@@ -8,8 +8,8 @@ import pytest
 from descent.rows_of import labels
 from discreet.descent.gradients import private_gradient, residual_bound
 from discreet.descent.losses import LogisticLoss, PoissonLoss, SquaredLoss
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import AddRemove, Replace
 
 BITS = 4

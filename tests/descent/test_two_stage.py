@@ -12,9 +12,9 @@ import scipy.sparse
 import discreet as dp
 from discreet.descent.losses import HuberLoss, LogisticLoss
 from discreet.descent.rivals.two_stage import plan_two_stage, private_blocks, votes
-from discreet.lattice.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.errors import IncompatiblePlan, InvalidArgument
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure
 from discreet.privacy.coins import Coins

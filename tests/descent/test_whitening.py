@@ -15,7 +15,7 @@ from discreet.descent.preconditioned.whitening import feature_norm_squared, whit
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.grid import Coding, Layout
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 from discreet.tables.design import Design
 from discreet.tables.readers.tables import open_table
 from discreet.tables.schema.columns import Category, Number
@@ -94,10 +94,10 @@ def test_one_bound_for_all_columns_needs_no_tiles():
     """The common case of scaled features takes the road of single numbers, and the same codes."""
     X, y = np.array([[0.5, -9.0], [1.0, 0.25]]), np.array([1.0, 0.0])
     layout = array_layout(("a", "b"), Box(lower=-1, upper=1), Interval(-1, 1), intercept=True, bits=2)
-    (block,) = gridded(ArraySource(ArrayRows(X, y, ("a", "b"))), layout).private_blocks
+    (block,) = gridded(ArrayRows(X, y, ("a", "b")), layout).private_blocks
     assert block.tolist() == [[4.0, 4.0], [2.0, 4.0], [-4.0, 1.0], [4.0, 0.0]]
     with pytest.raises(InvalidArgument, match="as many columns"):
-        gridded(ArraySource(ArrayRows(X, y, ("a", "b", "c"))), layout)
+        gridded(ArrayRows(X, y, ("a", "b", "c")), layout)
 
 
 @pytest.mark.parametrize("where", ["a", "b", "y"])
@@ -108,7 +108,7 @@ def test_a_missing_cell_of_an_array_names_its_column(where, bad):
     layout = array_layout(("a", "b"), Box(lower=-1, upper=1), Interval(-1, 1), intercept=True)
     {"a": X[:, 0], "b": X[:, 1], "y": y}[where][4999] = bad
     with pytest.raises(InvalidData, match=f"Column '{where}'"):
-        gridded(ArraySource(ArrayRows(X, y, ("a", "b"))), layout)
+        gridded(ArrayRows(X, y, ("a", "b")), layout)
 
 
 def test_tables_are_kept_as_their_design_has_them():

@@ -8,12 +8,12 @@ import pytest
 
 import discreet as dp
 from discreet.descent.preconditioned.gridded_rows import TableSource, gridded
-from discreet.lattice.row_grid import RowGrid
 from discreet.estimators.coded import CodedTable
 from discreet.estimators.declared import bounded_table, label_layout
 from discreet.estimators.descents import against_the_rest
 from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.estimators.weights import Weights, weighted_rows
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.coins import Coins
 from discreet.sampling.k_norm.losses import LogCoshLoss
 from discreet.sampling.k_norm.model_rows import LayoutRows, TableBlocks
@@ -24,10 +24,10 @@ from discreet.sampling.quantiles.quantile_regression import GridSums, QuantileRe
 from discreet.tables.blocks import RecordBlock
 from discreet.tables.design import Design
 from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.rows import TableRows
 from discreet.tables.schema.columns import Category, Number
 from discreet.tables.schema.schema import Schema
 from discreet.tables.settled import SettledBlock
-from discreet.tables.table_rows import TableRows
 
 K = 2**16
 

@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.estimators.descents import descent_settings
 from discreet.privacy.events.preconditioned import PreconditionedEvent
 from discreet.privacy.events.repeated import RepeatedEvent
-from discreet.tables.arrays import array_layout
+from discreet.tables.array_rows import array_layout
 from estimators.front import BOX, BUDGETS, MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)

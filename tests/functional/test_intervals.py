@@ -8,14 +8,14 @@ import pytest
 import discreet as dp
 from discreet.functional.bootstrap import N_DRAWS, public_seed
 from discreet.functional.gram import PrivateGram, noise_variances, plan_gram
+from discreet.functional.kurtosis import entry_kurtosis, noise_fourth_cumulants
 from discreet.functional.least_squares import Problem
 from discreet.functional.moments import Moments
 from discreet.functional.noise_laws import noise_draws
 from discreet.functional.objectives import last_column_selection
 from discreet.functional.sandwich import NO_COUNT, PENALIZED, REGULARIZED, UNDETERMINED, times_noise_covariance
-from discreet.functional.kurtosis import entry_kurtosis, noise_fourth_cumulants
-from discreet.models.tails import quantile, tail
 from discreet.lattice.grid import Coding, Layout
+from discreet.models.tails import quantile, tail
 from functional.simulated import interval_coverage as simulation
 
 LAWS = ["gaussian", "wishart", "laplace", "l_inf", "paper", "paper_code"]

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.gram import gram_of_arrays, keep_first
-from discreet.tables.arrays import array_layout
+from discreet.tables.array_rows import array_layout
 
 CELLS = [-7.0, 0.0, 0.49, 0.5, 1.0, 9e300]
 

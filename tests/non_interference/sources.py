@@ -26,9 +26,9 @@ from discreet.tables.design import Design
 from discreet.tables.readers import text_files
 from discreet.tables.readers.sparse_files import read_labels, read_sparse
 from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.rows import TableRows
 from discreet.tables.schema.columns import Category, Date, Flag, Number, Reading
 from discreet.tables.schema.schema import Schema
-from discreet.tables.table_rows import TableRows
 
 # Letters whose lower case has more than one spelling, or another length.
 FINAL_SIGMA, DOTTED = "ΟΔΟΣ", "İzmir"

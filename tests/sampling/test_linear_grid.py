@@ -16,7 +16,7 @@ from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.samplers import run
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value
 
 NAMES = ("a", "b")
@@ -32,7 +32,7 @@ def reader(width, *, intercept=True):
 def rows(seed, n=30, width=1):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 11, (n, width))
-    return ArrayBlocks(ArrayRows(X, X.sum(axis=1) / width - 4 + rng.normal(size=n), NAMES[:width]))
+    return ArrayRows(X, X.sum(axis=1) / width - 4 + rng.normal(size=n), NAMES[:width])
 
 
 class TestTwoCoefficients(TargetContract):
@@ -53,7 +53,7 @@ class TestTwoCoefficients(TargetContract):
         """Return a neighbour's rows."""
         X, y = self.data()._rows.private_X.copy(), self.data()._rows.private_y.copy()
         X[0], y[0] = 10.0, -5.0
-        return ArrayBlocks(ArrayRows(X, y, NAMES[: self.width]))
+        return ArrayRows(X, y, NAMES[: self.width])
 
 
 class TestThreeCoefficients(TestTwoCoefficients):
@@ -121,7 +121,7 @@ def test_a_draw_is_near_least_squares():
     """With 10,000 rows at epsilon = 1 intercept and slope are within a hundredth of their ranges."""
     rng = np.random.default_rng(5)
     X = rng.uniform(0, 10, (10_000, 1))
-    data = ArrayBlocks(ArrayRows(X, 0.8 * X[:, 0] - 4 + rng.normal(size=10_000), NAMES[:1]))
+    data = ArrayRows(X, 0.8 * X[:, 0] - 4 + rng.normal(size=10_000), NAMES[:1])
     target = LinearOnGrid(reader=reader(1), coef_bound=1)
     ledger = Ledger(total=Pure(epsilon=1), adjacency=Replace(), coins=Coins.from_seed(2))
     drawn = sample(target, data, budget=Pure(epsilon=1), ledger=ledger)
@@ -143,6 +143,6 @@ def test_what_has_no_grid_is_refused_by_name():
     for bad in (0, 1001, float("nan")):
         with pytest.raises(InvalidArgument, match="`coef_bound`"):
             LinearOnGrid(reader=reader(1), coef_bound=bad)
-    missing = ArrayBlocks(ArrayRows(np.array([[np.nan]]), np.array([1.0]), NAMES[:1]))
+    missing = ArrayRows(np.array([[np.nan]]), np.array([1.0]), NAMES[:1])
     with pytest.raises(InvalidData, match="'a'"):
         sample(target, missing, budget=Pure(epsilon=1), adjacency=Replace())

@@ -18,9 +18,10 @@ import discreet as dp
 from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.quantile import KNormGradientQuantileRegression
 from discreet.privacy.coins import Coins
-from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
+from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.quantiles.quantile_regression import GridSums, QuantileRegressionTarget, default_points
-from discreet.tables.arrays import ArrayRows, array_layout, check_new_rows
+from discreet.tables.array_rows import ArrayRows, array_layout
+from discreet.tables.arrays import check_new_rows
 
 # Draws of the right law fall below ALPHA once in a thousand seeds, and the seeds are fixed.
 ALPHA = 1e-3
@@ -44,7 +45,7 @@ def rows(seed, n=40, width=1):
     rng = np.random.default_rng(seed)
     X, y = rng.uniform(LOW - 1, HIGH, (n, width)), rng.uniform(0, 5, n)
     X[:3] = 0.0  # entries that are exactly 0 without an intercept
-    return ArrayBlocks(ArrayRows(X, y, NAMES[:width]))
+    return ArrayRows(X, y, NAMES[:width])
 
 
 def grid_of(made):
@@ -82,7 +83,7 @@ def test_no_utility_changes_by_more_than_one(adjacency, q, intercept):
 
     def utilities(data):
         X, y = np.array([[x] for x, _ in data]), np.array([target_ for _, target_ in data])
-        sums = GridSums(made, made.prepare(ArrayBlocks(ArrayRows(X, y, NAMES[:1]))))
+        sums = GridSums(made, made.prepare(ArrayRows(X, y, NAMES[:1])))
         return [sums.limits(Fraction(1), index, 0)[0] for index in range(made.n_candidates)]
 
     for base in itertools.combinations_with_replacement(records, 2):

@@ -34,8 +34,8 @@ from discreet.tables import blocks, units
 from discreet.tables.design import Design
 from discreet.tables.readers import arrow_tables, frames
 from discreet.tables.readers.tables import open_rows, open_table
+from discreet.tables.rows import TableRows
 from discreet.tables.schema.columns import Reading
-from discreet.tables.table_rows import TableRows
 from tables.tabular import assert_silent
 
 COLUMNS = {"x": dp.Number(0, 8), "y": dp.Number(-4, 4, missing="drop"), "c": dp.Category(["a", "b", "z"])}

@@ -13,13 +13,14 @@ from discreet.descent.preconditioned.gridded_rows import ArraySource, TableSourc
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.lattice.grid import Coding, Layout
-from discreet.tables.arrays import UNEQUAL, array_layout, check_matrix, check_rows, check_target, column_names
+from discreet.tables.array_rows import array_layout
+from discreet.tables.arrays import UNEQUAL, check_matrix, check_rows, check_target, column_names
 from discreet.tables.design import Design
 from discreet.tables.frame_rows import Target, check_frame, formula_of, label_target, level_codes, name_of
 from discreet.tables.readers.tables import open_table
+from discreet.tables.rows import TableRows
 from discreet.tables.schema.columns import Category, Constant, Number
 from discreet.tables.schema.labels import TROUBLE, Labels, code_labels
-from discreet.tables.table_rows import TableRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

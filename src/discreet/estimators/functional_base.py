@@ -16,9 +16,10 @@ from discreet.functional.objectives import last_column_selection
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.release import Release, check_payer, release, with_labels_read
-from discreet.tables.arrays import ArrayRows, check_new_rows
+from discreet.tables.array_rows import ArrayRows
+from discreet.tables.arrays import check_new_rows
 from discreet.tables.frame_rows import Target, check_frame, check_schema, formula_of
-from discreet.tables.table_rows import TableRows
+from discreet.tables.rows import TableRows
 
 if TYPE_CHECKING:
     from discreet.functional.gram import NoisyGram, PrivateRows

@@ -21,7 +21,8 @@ from discreet.sampling.k_norm.rows import NormedRows
 from discreet.sampling.k_norm.targets import plan_k_norm
 from discreet.sampling.pca.second_moments import UnitGrid
 from discreet.sampling.policies import CoolDown, check_policy
-from discreet.tables.arrays import array_layout, check_new_rows
+from discreet.tables.array_rows import array_layout
+from discreet.tables.arrays import check_new_rows
 from discreet.tables.frame_rows import Target, check_frame, check_schema, formula_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from discreet.sampling.k_norm.losses import GradientLoss
     from discreet.sampling.k_norm.model_rows import ModelRows
     from discreet.sampling.policies import Policy
-    from discreet.tables.arrays import ArrayRows
+    from discreet.tables.array_rows import ArrayRows
     from discreet.tables.design import Design
     from discreet.tables.schema.schema import Schema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,20 +41,9 @@ if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
+    from discreet.tables.rows import PrivateRows
 
 MECHANISMS = ("auto", "wishart", "laplace", "l_inf", "gaussian", "paper", "paper_code")
-
-
-class PrivateRows(Protocol):
-    """Private rows that can be summed on a grid."""
-
-    def private_gram(self, layout: Layout) -> np.ndarray:
-        """Return the exact integer Gram matrix, int64 of shape (D, D); may raise what the data owner declared."""
-        ...
-
-    def private_size(self) -> int:
-        """Return the number of rows; used only where the adjacency makes it public."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

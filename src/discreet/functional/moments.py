@@ -22,7 +22,7 @@ from discreet.models.result import RegressionResult
 from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS, Release, release, with_notes
 from discreet.tables.design import Design
-from discreet.tables.table_rows import TableRows
+from discreet.tables.rows import TableRows
 
 if TYPE_CHECKING:
     import os

@@ -20,7 +20,8 @@ from discreet.lattice.grid import DEFAULT_BITS
 from discreet.models.result import RegressionResult
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.release import release
-from discreet.tables.arrays import array_layout, check_rows
+from discreet.tables.array_rows import array_layout
+from discreet.tables.arrays import check_rows
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.selection import Selection
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.lattice.gram import gram_of_arrays
-from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
+from discreet.tables.array_rows import ArrayRows
 from discreet.tables.cells.given_cells import (
     array_of,
     is_frame,
@@ -27,99 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from discreet.lattice.bounds import Box, Interval
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayRows:
-    """Private rows of arrays, ready to be summed on a grid; built by :func:`check_rows`.
-
-    Parameters
-    ----------
-    private_X : ndarray of real numbers, shape (n_rows, n_columns)
-        The features.
-    private_y : ndarray of real numbers, shape (n_rows,)
-        The target; NaN for missing.
-    names : tuple of str
-        Of the columns of X.
-    one_hot : tuple of (start, stop)
-        The declared blocks of dummies, see `Box`.
-    trouble : str
-        What is said of a missing target.
-    """
-
-    private_X: np.ndarray  # noqa: N815  (the field's letter)
-    private_y: np.ndarray
-    names: tuple[str, ...]
-    one_hot: tuple[tuple[int, int], ...] = ()
-    trouble: str = "has missing cells (NaN or inf)"
-
-    def private_gram(self, layout: Layout) -> np.ndarray:
-        """Return the exact Gram matrix of the rows (1, X, y).
-
-        Raises
-        ------
-        InvalidData
-            If a cell is NaN or infinite; names the column.
-        """
-        gram, all_finite = gram_of_arrays(self.private_X, self.private_y, layout, one_hot=self.one_hot)
-        if not all_finite:
-            self._name_the_missing()
-        return gram
-
-    def in_blocks(self, x_bounds: Box) -> ArrayRows:
-        """Return the rows with the one-hot blocks that `x_bounds` declares."""
-        return replace(self, one_hot=x_bounds.for_columns(len(self.names)).one_hot)
-
-    def private_size(self) -> int:
-        """Return the number of rows."""
-        return int(self.private_X.shape[0])
-
-    def _name_the_missing(self) -> None:
-        for name, column in zip(self.names, self.private_X.T, strict=True):
-            if not np.isfinite(column).all():
-                raise InvalidData(
-                    f"Column {name!r} has missing cells (NaN or inf), and arrays have no policy for them. "
-                    "Take them out, or give a frame and a `schema` that declares a policy."
-                )
-        raise InvalidData(
-            f"Column 'y' {self.trouble}, and arrays have no policy for that. "
-            "Take such rows out, or give a frame and a `schema` that declares a policy."
-        )
-
-
-def array_layout(
-    names: tuple[str, ...], x_bounds: Box, target_bounds: Interval, *, intercept: bool, bits: int = DEFAULT_BITS
-) -> Layout:
-    """Return the public grid of a row (1, x, target) of arrays.
-
-    Notes
-    -----
-    *Guarantee.* `row_norm_squared` counts a one-hot block once: it is the largest squared norm over the block's
-    columns of which none or one is 1, and every other column at its larger limit.
-    Proof: docs/proofs/gram.md.
-    """
-    box = x_bounds.for_columns(len(names))
-    make = Coding.centered if intercept else Coding.uncentered
-    codings = [make(low, high, bits) for low, high in zip(box.lower, box.upper, strict=True)]
-    target, name = make(target_bounds.lower, target_bounds.upper, bits), "y"
-    apart = 4**bits * intercept + target.largest**2
-    for start, stop in box.one_hot:
-        codings[start:stop] = [_dummy(stop - start, intercept=intercept, bits=bits)] * (stop - start)
-        absent, present = codings[start].lowest ** 2, codings[start].highest ** 2
-        apart += (stop - start) * absent + max(0, present - absent)
-    inside = {j for block in box.one_hot for j in range(*block)}
-    apart += sum(coding.largest**2 for j, coding in enumerate(codings) if j not in inside)
-    while name in names:
-        name += "_"
-    return Layout((*names, name), (*codings, target), intercept=intercept, bits=bits, row_norm_squared=apart)
-
-
-def _dummy(n_dummies: int, *, intercept: bool, bits: int) -> Coding:
-    if not intercept:
-        return Coding.indicator(bits)
-    return Coding.flag(bits) if n_dummies == 1 else Coding.dummy(n_dummies, bits)
 
 
 def check_rows(

@@ -17,7 +17,7 @@ from discreet.functional.moments import release_moments
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 from discreet.tables.schema.columns import Number
 from discreet.tables.schema.schema import Schema
 

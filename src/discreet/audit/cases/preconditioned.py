@@ -14,14 +14,13 @@ import numpy as np
 
 from discreet.audit.cases.case import Entry, Setup, of_fit, of_plan
 from discreet.audit.neighbours import BEYOND, Table, sign_flip, zeros
-from discreet.descent.preconditioned.gridded_rows import ArraySource
 from discreet.descent.preconditioned.plan import preconditioned_plan
 from discreet.descent.preconditioned.settings import Settings
 from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
-from discreet.tables.arrays import ArrayRows, array_layout
+from discreet.tables.array_rows import ArrayRows, array_layout
 
 if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
@@ -73,7 +72,7 @@ def _descent(
         warm_start=warm_start,
     )
     plan = preconditioned_plan(layout, loss, budget=budget, adjacency=adjacency, settings=settings)
-    first, second = (ArraySource(ArrayRows(table.X, table.y, ("a",))) for table in _tables(loss, adjacency))
+    first, second = (ArrayRows(table.X, table.y, ("a",)) for table in _tables(loss, adjacency))
     return Setup(of_plan(plan, _seen), first, second, budget)
 
 

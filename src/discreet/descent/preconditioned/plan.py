@@ -8,7 +8,7 @@ How it is used::
 
     settings = Settings(n_rows=..., gram_share=0.15, clip=2.0, n_steps=12, step_size=0.8)
     plan = preconditioned_plan(layout, "squared", budget=budget, adjacency=adjacency, settings=settings)
-    released = release(plan, ArraySource(rows), ledger)  # or TableSource(table, design, may_be_empty=...)
+    released = release(plan, rows, ledger)  # ArrayRows, or TableRows(table, design, may_be_empty=...)
     released.value.coef, released.value.intercept  # of a PreconditionedFit, in the user's units
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 from discreet import _checks
 from discreet.descent.blas_threads import one_thread
 from discreet.descent.preconditioned.fit import PreconditionedFit, margin_coding
-from discreet.descent.preconditioned.gridded_rows import GriddedRows, RowSource, gridded
+from discreet.descent.preconditioned.gridded_rows import GriddedRows, gridded
 from discreet.descent.preconditioned.links import LOSSES, check_target, link_of
 from discreet.descent.preconditioned.settings import Settings
 from discreet.descent.preconditioned.whitened_rows import clip_bits, whitened
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
+    from discreet.tables.rows import PrivateRows
 
 
 # Log odds near an even chance are twice the least squares of labels -1 and 1.
@@ -76,7 +77,7 @@ class PreconditionedPlan:
     settings: Settings
     event: PreconditionedEvent
 
-    def measure(self, data: RowSource) -> GriddedRows:
+    def measure(self, data: PrivateRows) -> GriddedRows:
         """Return the rows on the grid and their Gram matrix: 4 bytes a cell are kept.
 
         Raises

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.descent.blas_threads import shared_out
-from discreet.descent.preconditioned.gridded_rows import MOST_BLOCK_ROWS
 from discreet.descent.preconditioned.whitening import NORM_BITS
+from discreet.tables.rows import MOST_BLOCK_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import InvalidData
-from discreet.lattice.gram import keep_first
 from discreet.sampling.k_norm.rows import BoundedRows, NormedRows, RowReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from discreet.lattice.grid import Layout
     from discreet.sampling.pca.second_moments import UnitGrid
-    from discreet.tables.arrays import ArrayRows
-    from discreet.tables.blocks import Table
-    from discreet.tables.design import Design
+    from discreet.tables.rows import PrivateRows
 
 _BLOCK_CELLS = 1 << 18
 
@@ -108,80 +102,6 @@ class ScaledDownRows(ModelRows):
         return LinearPredictor(theta[:n] / self.grid.row_norm, float(theta[-1] * constant) if constant else 0.0)
 
 
-class CodedRows(ABC):
-    """Private rows that can be put on a layout, block after block."""
-
-    @abstractmethod
-    def size(self) -> int:
-        """Return the number of rows."""
-
-    @abstractmethod
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield blocks of shape (layout.width, n); may raise what the data owner declared."""
-
-
-class ArrayBlocks(CodedRows):
-    """The rows of arrays with declared bounds."""
-
-    def __init__(self, rows: ArrayRows) -> None:
-        self._rows = rows
-
-    def size(self) -> int:
-        """Return the number of rows."""
-        return self._rows.private_size()
-
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield the rows.
-
-        Raises
-        ------
-        InvalidData
-            If a cell is NaN or infinite; names the column.
-        """
-        step, first = max(1, _BLOCK_CELLS // layout.width), int(layout.intercept)
-        for start in range(0, self.size(), step):
-            X = np.array(self._rows.private_X[start : start + step], dtype=np.float64)
-            y = np.asarray(self._rows.private_y[start : start + step], dtype=np.float64)
-            if not (np.isfinite(X).all() and np.isfinite(y).all()):
-                self._rows.private_gram(layout)  # raises, and names the column
-            for begin, end in self._rows.one_hot:
-                keep_first(X[:, begin:end])
-            block = np.empty((layout.width, X.shape[0]))
-            block[:first] = 2.0**layout.bits
-            for row, column, coding in zip(block[first:], (*X.T, y), layout.codings, strict=True):
-                coding.encode(column, out=row)
-            yield block
-
-
-class TableBlocks(CodedRows):
-    """The rows of a frame with a schema."""
-
-    def __init__(self, table: Table, design: Design, size: int) -> None:
-        self._table = table
-        self._design = design
-        self._size = size
-
-    def size(self) -> int:
-        """Return the number of rows."""
-        return self._size
-
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield the records; a dropped one is a column of zeros.
-
-        Raises
-        ------
-        InvalidData
-            If a cell is missing under policy "error".
-        """
-        assert layout == self._design.layout  # noqa: S101  (made from it)
-        size = 0
-        for block in self._table.blocks():
-            size += block.n_rows
-            yield self._design.encode(block)
-        if size != self._size:
-            raise InvalidData("The table changed while it was read. Read it from where it stays as it is.")
-
-
 @dataclass(frozen=True, kw_only=True)
 class LayoutRows(ModelRows):
     """Rows on a public layout, in units of K = 2**bits grid steps; the target, its last column, is within -1 and 1.
@@ -222,14 +142,14 @@ class LayoutRows(ModelRows):
         """(0, 1) for labels, else (-1, 1)."""
         return (0.0, 1.0) if self.labels else (-1.0, 1.0)
 
-    def count(self, data: CodedRows) -> int:
+    def count(self, data: PrivateRows) -> int:
         """Return the number of rows."""
-        return data.size()
+        return data.private_size()
 
-    def read(self, data: CodedRows) -> BoundedRows:
+    def read(self, data: PrivateRows) -> BoundedRows:
         """Return the rows."""
         bits, kept, targets = self.layout.bits, [np.empty((0, self.width))], [np.empty(0)]
-        for block in data.blocks(self.layout):
+        for block, _ in data.blocks(self.layout):
             kept.append(np.ldexp(block[:-1].T, -bits))
             targets.append((block[-1] > 0).astype(np.float64) if self.labels else np.ldexp(block[-1], -bits))
         return BoundedRows(np.concatenate(kept), np.clip(np.concatenate(targets), *self.target_bounds))

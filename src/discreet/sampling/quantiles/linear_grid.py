@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.privacy.adjacency import Adjacency
-    from discreet.sampling.k_norm.model_rows import CodedRows, LayoutRows
+    from discreet.sampling.k_norm.model_rows import LayoutRows
+    from discreet.tables.rows import PrivateRows
 
 _LARGEST_BOUND = 1000
 
@@ -119,15 +120,15 @@ class LinearOnGrid(GridTarget):
         error = (self.dimension + 4) * Fraction(1, 2**51) * n_rows * self._per_record
         return Modulus(constant=n_rows * max(entries) * sum(entries) * 2 * self.coef_bound, error=error)
 
-    def count(self, data: CodedRows) -> int:
+    def count(self, data: PrivateRows) -> int:
         """Return the number of rows."""
-        return data.size()
+        return data.private_size()
 
-    def prepare(self, data: CodedRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def prepare(self, data: PrivateRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return A and b, from exact integer sums; raises what the data owner declared."""
         layout = self.reader.layout
         total = GramSum(layout)
-        for block in data.blocks(layout):
+        for block, _ in data.blocks(layout):
             total.add(block)
         gram = np.ldexp(total.gram.astype(np.float64), -2 * layout.bits)
         return gram[:-1, :-1], gram[:-1, -1]

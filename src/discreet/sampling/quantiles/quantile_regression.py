@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from discreet.lattice.noise.box_muller import Limits
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.coins import Coins
-    from discreet.sampling.k_norm.model_rows import CodedRows, LayoutRows
+    from discreet.sampling.k_norm.model_rows import LayoutRows
     from discreet.sampling.k_norm.rows import BoundedRows
+    from discreet.tables.rows import PrivateRows
 
 # Coefficients are multiples of 2**-20 in the reader's units.
 _UNIT_BITS = 20
@@ -149,11 +150,11 @@ class QuantileRegressionTarget(ExactTarget):
         bounds += [self.coef_bound] * (self.dimension - len(bounds))
         return [max(1, round(bound * 2**_UNIT_BITS / (self.per_side // 2))) for bound in bounds]
 
-    def count(self, data: CodedRows) -> int:
+    def count(self, data: PrivateRows) -> int:
         """Return the number of rows."""
-        return data.size()
+        return data.private_size()
 
-    def prepare(self, data: CodedRows) -> BoundedRows:
+    def prepare(self, data: PrivateRows) -> BoundedRows:
         """Return the rows; raises what the data owner declared."""
         return self.reader.read(data)
 
