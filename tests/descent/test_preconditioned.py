@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
+from descent.in_blocks import InBlocks
 from descent.whitened_tables import Blocks, small_layout
-from discreet.descent.preconditioned.gridded_rows import ArraySource
 from discreet.descent.preconditioned.links import link_of
 from discreet.descent.preconditioned.plan import PreconditionedFit, Settings, preconditioned_plan
 from discreet.descent.preconditioned.whitened_steps import count_std, entry_std, tail_weights
@@ -124,7 +124,7 @@ def test_order_blocks_and_layout_change_no_bit(loss, budget):
     for block_rows in (1, 64, 8192):
         moved = ArrayRows(np.asfortranarray(X[order]), y[order], NAMES)
         ledger = Ledger(total=budget, adjacency=Replace(), coins=Coins.from_seed(1))
-        found = release(plan, ArraySource(moved, block_rows=block_rows), ledger).value
+        found = release(plan, InBlocks(moved, block_rows), ledger).value
         assert found.coef.tobytes() == expected.coef.tobytes()
         assert (found.intercept, found.clips) == (expected.intercept, expected.clips)
         assert found.gram.tobytes() == expected.gram.tobytes()

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descent.in_blocks import InBlocks
 from descent.whitened_tables import Blocks, small_layout
-from discreet.descent.preconditioned.gridded_rows import ArraySource, TableSource, gridded, rows_a_block
+from discreet.descent.preconditioned.gridded_rows import gridded
 from discreet.descent.preconditioned.links import LogisticLink, PoissonLink, check_target, link_of
 from discreet.descent.preconditioned.whitened_rows import whitened
 from discreet.descent.preconditioned.whitening import feature_norm_squared, whitener
@@ -18,6 +19,7 @@ from discreet.lattice.grid import Coding, Layout
 from discreet.tables.array_rows import ArrayRows, array_layout
 from discreet.tables.design import Design
 from discreet.tables.readers.tables import open_table
+from discreet.tables.rows import TableRows, rows_a_block
 from discreet.tables.schema.columns import Category, Number
 from discreet.tables.schema.schema import Schema
 
@@ -84,7 +86,7 @@ def test_arrays_are_kept_as_the_grid_has_them(order, intercept):
     layout = array_layout(names, box, Interval(-2, 2), intercept=intercept)
     source = ArrayRows(X, y, names, one_hot=box.one_hot)
     for block_rows in (None, 1, 77):
-        kept = gridded(ArraySource(source, block_rows=block_rows), layout, block_rows=block_rows)
+        kept = gridded(InBlocks(source, block_rows), layout, block_rows=block_rows)
         np.testing.assert_array_equal(kept.private_gram, source.private_gram(layout))
         V = np.concatenate(kept.private_blocks, axis=1).astype(np.int64)
         np.testing.assert_array_equal(V @ V.T, kept.private_gram)
@@ -121,17 +123,15 @@ def test_tables_are_kept_as_their_design_has_them():
     frame = pandas.DataFrame({
         "age": [20.0, None, 50.0], "kind": ["a", "b", "c"], "income": [1.0, 50.0, 300.0],
     })  # fmt: skip
-    kept = gridded(
-        TableSource(open_table(frame, schema, None), design, may_be_empty=False), design.layout, block_rows=2
-    )
+    kept = gridded(TableRows(open_table(frame, schema, None), design, may_be_empty=False), design.layout, block_rows=2)
     V = np.concatenate(kept.private_blocks, axis=1).astype(np.int64)
     assert V.shape == (5, 3)
     assert not V[:, 1].any()
     np.testing.assert_array_equal(V @ V.T, kept.private_gram)
-    empty = TableSource(open_table(frame[:0], schema, None), design, may_be_empty=True)
+    empty = TableRows(open_table(frame[:0], schema, None), design, may_be_empty=True)
     assert gridded(empty, design.layout).private_blocks == ()
     with pytest.raises(InvalidData, match="no rows"):
-        gridded(TableSource(open_table(frame[:0], schema, None), design, may_be_empty=False), design.layout)
+        gridded(TableRows(open_table(frame[:0], schema, None), design, may_be_empty=False), design.layout)
     other = small_layout(2, intercept=True)
     with pytest.raises(IncompatiblePlan, match="another layout"):
         gridded(empty, other)

@@ -12,7 +12,7 @@ from discreet.privacy.budgets import Pure
 from discreet.privacy.coins import Coins
 from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.privacy.ledger import Ledger
-from discreet.sampling.k_norm.model_rows import ArrayBlocks, LayoutRows
+from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.samplers import run
@@ -77,7 +77,7 @@ def test_a_record_changes_the_utility_by_at_most_the_sensitivity(adjacency, inte
         changed = ArrayRows(X, y, NAMES)
         if isinstance(adjacency, AddRemove):
             changed = ArrayRows(np.vstack([base.private_X, X[:1]]), np.append(base.private_y, y[0]), NAMES)
-        values = [target.evaluate(target.prepare(ArrayBlocks(data)), corners) for data in (base, changed)]
+        values = [target.evaluate(target.prepare(data), corners) for data in (base, changed)]
         worst = max(worst, np.abs(values[0] - values[1]).max())
     assert worst <= float(target.sensitivity(adjacency)) + 1e-12
     assert worst >= 0.8 * float(target.sensitivity(AddRemove()))

@@ -1,0 +1,10 @@
+"""Rows of arrays in blocks of a size that a test chooses."""
+
+
+class InBlocks:
+    def __init__(self, rows, block_rows):
+        self._rows = rows
+        self._block_rows = block_rows
+
+    def blocks(self, layout):
+        return self._rows.blocks(layout, block_rows=self._block_rows)
