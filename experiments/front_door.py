@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 import discreet as dp
-from discreet.estimators import choice
+from discreet.estimators.methods import choice
 from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
 
 EPSILONS = ("0.1", "0.4", "0.8", "3.2")

@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DiscreetError
-from discreet.estimators.forecasts import compare_methods
+from discreet.estimators.methods.forecasts import compare_methods
 from discreet.privacy import accounting
 
 N = 60

@@ -8,11 +8,11 @@ import pytest
 
 import discreet as dp
 from discreet.descent.preconditioned.gridded_rows import TableSource, gridded
-from discreet.estimators.coded import CodedTable
-from discreet.estimators.declared import bounded_table, label_layout
-from discreet.estimators.descents import against_the_rest
+from discreet.estimators.methods.coded import CodedTable
+from discreet.estimators.methods.declared import bounded_table, label_layout
+from discreet.estimators.methods.descents import against_the_rest
 from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
-from discreet.estimators.weights import Weights, weighted_rows
+from discreet.estimators.methods.weights import Weights, weighted_rows
 from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.coins import Coins
 from discreet.sampling.k_norm.losses import LogCoshLoss

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.estimators.choice import LOSSES, METHODS, PublicFacts, choose, why_not
+from discreet.estimators.methods.choice import LOSSES, METHODS, PublicFacts, choose, why_not
 
 FACTS = PublicFacts(
     loss="squared",

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.linear_model import PoissonRegressor
 
 import discreet as dp
-from discreet.estimators.descents import descent_settings
+from discreet.estimators.methods.descents import descent_settings
 from discreet.privacy.events.preconditioned import PreconditionedEvent
 from discreet.privacy.events.repeated import RepeatedEvent
 from discreet.tables.array_rows import array_layout
@@ -236,8 +236,8 @@ def test_several_classes_are_one_charge_and_one_model_a_class(method, budget):
 def test_one_descent_a_class_is_the_descent_of_that_class_against_the_rest():
     """The rows of class k have the upper end of the target's grid as target, all others the lower."""
     from discreet.descent.preconditioned.gridded_rows import gridded
-    from discreet.estimators.declared import declare_arrays
-    from discreet.estimators.descents import against_the_rest
+    from discreet.estimators.methods.declared import declare_arrays
+    from discreet.estimators.methods.descents import against_the_rest
 
     X, targets = table(n=200)
     labels = np.digitize(targets["linear"], [2.0, 6.0])

@@ -8,7 +8,7 @@ import scipy.sparse
 
 import discreet as dp
 from discreet.estimators.models import LinearRegression, LogisticRegression
-from discreet.estimators.quality import ASTRAY
+from discreet.estimators.methods.quality import ASTRAY
 from estimators.front import seeded
 
 BUDGET = dp.Approx(epsilon=1, delta="1e-6")

@@ -12,8 +12,8 @@ import discreet as dp
 from discreet.descent.preconditioned.links import link_of
 from discreet.descent.preconditioned.whitened_rows import whitened
 from discreet.descent.preconditioned.whitening import whitener
-from discreet.estimators.declared import declare_arrays
-from discreet.estimators.weights import WeightedRows, Weights, weighted_rows
+from discreet.estimators.methods.declared import declare_arrays
+from discreet.estimators.methods.weights import WeightedRows, Weights, weighted_rows
 from estimators.front import MODELS, linear, logistic, name_of, seeded, table, target_of
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)

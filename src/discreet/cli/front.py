@@ -47,7 +47,7 @@ def fit_by_method(
     as_json: bool,
 ) -> None:
     """Fit, write and print; everything that can be refused is refused before a ledger is charged."""
-    from discreet.estimators.choice import METHODS
+    from discreet.estimators.methods.choice import METHODS
 
     promised = options.needed(budget)
     if method not in METHODS:

@@ -15,7 +15,7 @@ from discreet.cli.outputs import ForceOption, check_outputs, open_output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.estimators.forecasts import Comparison
+    from discreet.estimators.methods.forecasts import Comparison
     from discreet.functional.forecast import Forecast
     from discreet.privacy.budgets import Budget
     from discreet.tables.schema.schema import Schema
@@ -125,8 +125,8 @@ def _comparison(
     formula: str, schema: Schema, loss: str, budget: Budget, rows: int, given: dict[str, Any]
 ) -> Comparison:
     """Return what every method of the front door is expected to do."""
-    from discreet.estimators.choice import LOSSES
-    from discreet.estimators.forecasts import compare_methods
+    from discreet.estimators.methods.choice import LOSSES
+    from discreet.estimators.methods.forecasts import compare_methods
 
     if loss not in LOSSES:
         raise options.WrongUsage(f"--loss must be one of {', '.join(LOSSES)}.")

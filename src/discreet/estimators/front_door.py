@@ -12,8 +12,8 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.choice import PublicFacts, choose
-from discreet.estimators.declared import (
+from discreet.estimators.methods.choice import PublicFacts, choose
+from discreet.estimators.methods.declared import (
     BoundedRows,
     NormedRows,
     declare_arrays,
@@ -23,10 +23,10 @@ from discreet.estimators.declared import (
 )
 from discreet.estimators.descent_base import INSTEAD, LARGE_DELTA
 from discreet.estimators.fitted import FittedModel
-from discreet.estimators.inference import spread_of
-from discreet.estimators.methods import Asked, fit_by
-from discreet.estimators.quality import ASTRAY
-from discreet.estimators.weights import class_weights, declared_weights
+from discreet.estimators.methods.inference import spread_of
+from discreet.estimators.methods.dispatch import Asked, fit_by
+from discreet.estimators.methods.quality import ASTRAY
+from discreet.estimators.methods.weights import class_weights, declared_weights
 from discreet.functional.neighbours import settle_adjacency
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import check_adjacency
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.estimators.declared import Declared
-    from discreet.estimators.methods import Fitted
+    from discreet.estimators.methods.declared import Declared
+    from discreet.estimators.methods.dispatch import Fitted
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger

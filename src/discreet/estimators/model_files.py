@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet import _files
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.estimators.choice import METHODS
+from discreet.estimators.methods.choice import METHODS
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.row_grid import RowGrid
 from discreet.models.uncertainty import Uncertainty

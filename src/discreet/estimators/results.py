@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.estimators.inference import PARABOLA
-from discreet.estimators.quality import ASTRAY
+from discreet.estimators.methods.inference import PARABOLA
+from discreet.estimators.methods.quality import ASTRAY
 from discreet.models.tails import quantile, tail
 from discreet.privacy.findings import Estimate, Finding, finite
 from discreet.privacy.wording import in_words

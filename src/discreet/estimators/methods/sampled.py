@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.estimators.declared import BoundedRows
+    from discreet.estimators.methods.declared import BoundedRows
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget

@@ -16,7 +16,7 @@ from discreet.descent.preconditioned.gridded_rows import GriddedRows, gridded
 from discreet.descent.preconditioned.plan import preconditioned_plan
 from discreet.descent.preconditioned.settings import Settings
 from discreet.estimators.step_family import additive
-from discreet.estimators.weights import WeightedPlan, gram_block, weighted_rows
+from discreet.estimators.methods.weights import WeightedPlan, gram_block, weighted_rows
 from discreet.lattice.gram import GramSum
 from discreet.privacy.budgets import Pure
 from discreet.privacy.events.repeated import RepeatedEvent, share_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.descent.preconditioned.fit import PreconditionedFit
     from discreet.descent.preconditioned.gridded_rows import RowSource
     from discreet.descent.preconditioned.plan import PreconditionedPlan
-    from discreet.estimators.weights import Weights
+    from discreet.estimators.methods.weights import Weights
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget

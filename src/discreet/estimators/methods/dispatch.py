@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.estimators import quality
-from discreet.estimators.coded import CodedTable, normed_table, plan_coded, row_norm_of
-from discreet.estimators.declared import BoundedRows, NormedRows
+from discreet.estimators.methods import quality
+from discreet.estimators.methods.coded import CodedTable, normed_table, plan_coded, row_norm_of
+from discreet.estimators.methods.declared import BoundedRows, NormedRows
 from discreet.estimators.descent_base import Facts as StepFacts
-from discreet.estimators.descents import OVERRIDES, plan_descents
+from discreet.estimators.methods.descents import OVERRIDES, plan_descents
 from discreet.functional.gram import gram_of, plan_gram
 from discreet.functional.logit import LogisticObjective
 from discreet.functional.moments import Moments
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned.fit import PreconditionedFit
-    from discreet.estimators.declared import Declared
+    from discreet.estimators.methods.declared import Declared
     from discreet.lattice.row_grid import RowGrid
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
@@ -229,7 +229,7 @@ def _to_user(
 
 
 def _sample(declared: Declared, asked: Asked, ledger: Ledger | None) -> Fitted:
-    from discreet.estimators.sampled import draw_coefficients
+    from discreet.estimators.methods.sampled import draw_coefficients
 
     assert isinstance(declared.rows, BoundedRows)  # noqa: S101  (by the choice's check)
     drawn = draw_coefficients(

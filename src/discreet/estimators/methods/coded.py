@@ -12,7 +12,7 @@ from discreet.descent.blas_threads import one_thread
 from discreet.descent.one_model_a_class import PrivateTable, plan_models
 from discreet.descent.preconditioned.gridded_rows import gridded
 from discreet.descent.preconditioned.whitening import feature_norm_squared
-from discreet.estimators.declared import BoundedRows, NormedRows
+from discreet.estimators.methods.declared import BoundedRows, NormedRows
 from discreet.estimators.perturbed import PerturbedLogisticRegression
 from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticRegression
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.descent.one_model_a_class import ModelPlan, ModelsPlan
     from discreet.descent.rows import IntegerRows
-    from discreet.estimators.declared import Declared
+    from discreet.estimators.methods.declared import Declared
     from discreet.estimators.descent_base import Facts
     from discreet.lattice.grid import Layout
     from discreet.lattice.row_grid import RowGrid

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned.gridded_rows import RowSource
-    from discreet.estimators.weights import Weights
+    from discreet.estimators.methods.weights import Weights
     from discreet.functional.gram import PrivateRows
     from discreet.lattice.bounds import Box
     from discreet.privacy.adjacency import Adjacency

@@ -15,11 +15,11 @@ from discreet.descent.preconditioned.links import link_of
 from discreet.descent.preconditioned.whitened_steps import step_stds, tail_weights
 from discreet.descent.preconditioned.whitening import whitener
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.estimators.choice import LOSSES, METHODS, PublicFacts, choose, why_not
-from discreet.estimators.coded import plan_coded, row_norm_of
-from discreet.estimators.declared import label_layout
+from discreet.estimators.methods.choice import LOSSES, METHODS, PublicFacts, choose, why_not
+from discreet.estimators.methods.coded import plan_coded, row_norm_of
+from discreet.estimators.methods.declared import label_layout
 from discreet.estimators.descent_base import Facts as StepFacts
-from discreet.estimators.descents import OVERRIDES, plan_descents
+from discreet.estimators.methods.descents import OVERRIDES, plan_descents
 from discreet.functional.assumptions import laws_of, second_moments
 from discreet.functional.forecast import ASSUMED_R_SQUARED
 from discreet.functional.gram import gram_of, noise_variances, plan_gram
@@ -30,7 +30,7 @@ from discreet.tables.design import Design
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from discreet.estimators.choice import Choice
+    from discreet.estimators.methods.choice import Choice
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget

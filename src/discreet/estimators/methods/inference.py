@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.estimators.quality import gram_noise
+from discreet.estimators.methods.quality import gram_noise
 from discreet.models.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned.fit import PreconditionedFit
-    from discreet.estimators.methods import Fitted
+    from discreet.estimators.methods.dispatch import Fitted
     from discreet.privacy.adjacency import Adjacency
 
 # The smallest eigenvalue of the Gram matrix must be at least so many times the scale of its noise.

@@ -1,0 +1,1 @@
+"""What a fit does, method by method, without scikit-learn: declare, choose, plan, release, describe."""
