@@ -26,7 +26,7 @@ import pandas as pd
 
 import discreet as dp
 from discreet.estimators.methods import choice
-from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 
 EPSILONS = ("0.1", "0.4", "0.8", "3.2")
 CURRENCIES = ("Pure", "Approx", "Zcdp", "Gdp")

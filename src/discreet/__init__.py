@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from discreet.errors import NoSoundConversion as NoSoundConversion
     from discreet.estimators.frank_wolfe import FrankWolfeLinearRegression as FrankWolfeLinearRegression
     from discreet.estimators.frank_wolfe import FrankWolfeLogisticRegression as FrankWolfeLogisticRegression
-    from discreet.estimators.functional_linear import FunctionalLinearRegression as FunctionalLinearRegression
-    from discreet.estimators.functional_logistic import FunctionalLogisticRegression as FunctionalLogisticRegression
+    from discreet.estimators.front_door import LinearRegression as LinearRegression
+    from discreet.estimators.front_door import LogisticRegression as LogisticRegression
+    from discreet.estimators.front_door import PoissonRegression as PoissonRegression
+    from discreet.estimators.functional import FunctionalLinearRegression as FunctionalLinearRegression
+    from discreet.estimators.functional import FunctionalLogisticRegression as FunctionalLogisticRegression
     from discreet.estimators.k_norm import KNormGradientLinearRegression as KNormGradientLinearRegression
     from discreet.estimators.k_norm import KNormGradientLogisticRegression as KNormGradientLogisticRegression
-    from discreet.estimators.models import LinearRegression as LinearRegression
-    from discreet.estimators.models import LogisticRegression as LogisticRegression
-    from discreet.estimators.models import PoissonRegression as PoissonRegression
     from discreet.estimators.pca import PrivatePCA as PrivatePCA
     from discreet.estimators.perturbed import PerturbedLogisticRegression as PerturbedLogisticRegression
     from discreet.estimators.quantile import KNormGradientQuantileRegression as KNormGradientQuantileRegression
@@ -120,8 +120,8 @@ _HOMES = {
     "Forecast": "functional.forecast",
     "FrankWolfeLinearRegression": "estimators.frank_wolfe",
     "FrankWolfeLogisticRegression": "estimators.frank_wolfe",
-    "FunctionalLinearRegression": "estimators.functional_linear",
-    "FunctionalLogisticRegression": "estimators.functional_logistic",
+    "FunctionalLinearRegression": "estimators.functional",
+    "FunctionalLogisticRegression": "estimators.functional",
     "GaussianBase": "sampling.targets.lipschitz",
     "Gdp": "privacy.budgets",
     "IncompatiblePlan": "errors",
@@ -136,12 +136,12 @@ _HOMES = {
     "Ledger": "privacy.ledger",
     "LargeDeltaWarning": "errors",
     "LedgerUnusable": "errors",
-    "LinearRegression": "estimators.models",
+    "LinearRegression": "estimators.front_door",
     "Lipschitz": "sampling.targets.lipschitz",
     "LogConcave": "sampling.targets.log_concave",
     "LogHoelder": "sampling.targets.holder",
     "LogisticObjective": "functional.logit",
-    "LogisticRegression": "estimators.models",
+    "LogisticRegression": "estimators.front_door",
     "Moments": "functional.moments",
     "NoLedgerWarning": "errors",
     "NoSoundConversion": "errors",
@@ -151,7 +151,7 @@ _HOMES = {
     "PerturbedLogisticRegression": "estimators.perturbed",
     "PiecewiseLinear": "privacy.curves.piecewise",
     "Plain": "sampling.policies",
-    "PoissonRegression": "estimators.models",
+    "PoissonRegression": "estimators.front_door",
     "Posterior": "sampling.targets.common_envelopes",
     "PrivatePCA": "estimators.pca",
     "PrivateSearch": "estimators.search",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.estimators.models import LinearRegression
+from discreet.estimators.front_door import LinearRegression
 
 FIT = ["fit", "people.csv", "income ~ age + sex + region", "--schema", "people.toml"]
 

@@ -13,7 +13,7 @@ from rich.progress import Progress
 import discreet as dp
 from discreet.cli.predictions import KeptColumns
 from discreet.errors import InvalidData
-from discreet.estimators.models import LinearRegression, LogisticRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression
 
 SCHEMA = {"age": dp.Number(18, 90, missing="drop"), "sex": dp.Flag(), "income": dp.Number(0, 100)}
 

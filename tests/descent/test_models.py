@@ -30,7 +30,7 @@ from discreet.descent.losses import LogisticLoss
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.descent_base import INSTEAD
 from discreet.estimators.frank_wolfe import default_steps
-from discreet.estimators.step_family import column_scale
+from discreet.descent.step_models import column_scale
 from discreet.lattice.row_grid import RowGrid
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil"]

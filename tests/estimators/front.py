@@ -3,7 +3,7 @@
 import numpy as np
 
 import discreet as dp
-from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 
 BOX = {"x_bounds": dp.Box(lower=0, upper=10), "adjacency": dp.Replace()}
 BUDGETS = [dp.Pure(epsilon=1), dp.Approx(epsilon=1, delta="1e-6"), dp.Zcdp(rho="1/2"), dp.Gdp(mu=1)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.estimators.models import LinearRegression, LogisticRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression
 
 pytestmark = pytest.mark.nightly
 

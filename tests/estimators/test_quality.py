@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 import discreet as dp
-from discreet.estimators.models import LinearRegression, LogisticRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression
 from discreet.estimators.methods.quality import ASTRAY
 from estimators.front import seeded
 

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.estimators.methods import inference
-from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.estimators.results import ModelResult
 from estimators.front import MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
 

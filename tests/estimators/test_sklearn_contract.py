@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
-from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 from estimators.front import linear, logistic, poisson, table
 
 # Tables of scikit-learn's checks have a few dozen rows, which the noise of a real budget hides.

@@ -17,7 +17,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.estimators.models import LinearRegression
+from discreet.estimators.front_door import LinearRegression
 from discreet.privacy.coins import Coins
 from discreet.tables.design import Design
 from discreet.tables.readers.tables import open_table

@@ -1,11 +1,12 @@
-"""Arguments of scikit-learn's users that a private fit does not have: refused by name, with advice."""
+"""Parameters of estimators: declared once, and what scikit-learn calls otherwise refused by name, with advice."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, dataclass_transform
 
 from discreet.errors import InvalidType
 
@@ -23,9 +24,21 @@ UNSUPPORTED = {
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type[Any])
 
 
-def says_what_it_lacks(function: F) -> F:
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def with_parameters(cls: C) -> C:
+    """Make the annotated names of an estimator's body its keyword-only parameters, beside those of its bases.
+
+    As scikit-learn wants it, the constructor sets them and does nothing else; other names are refused with advice.
+    """
+    made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made.__init__ = refusing_others(made.__init__)
+    return cast("C", made)
+
+
+def refusing_others(function: F) -> F:
     """Let a constructor or method refuse arguments that it does not have by name, and say what to do instead.
 
     The signature stays as it is written, since scikit-learn reads it.

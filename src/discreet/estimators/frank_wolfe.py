@@ -1,91 +1,41 @@
-"""Private LASSO by Frank-Wolfe, as scikit-learn estimators."""
+"""Private LASSO by Frank-Wolfe."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet import _checks
-from discreet.descent.losses import loss_named
-from discreet.descent.one_model_a_class import ModelPlan
-from discreet.descent.rivals.frank_wolfe import plan_frank_wolfe
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.descent_base import DescentEstimator
-from discreet.estimators.descent_classifier import DescentClassifier
-from discreet.estimators.descent_regressor import DescentRegressor
-from discreet.estimators.step_family import additive
-from discreet.lattice.row_grid import RowGrid
-from discreet.privacy.accounting import zcdp_rho
-from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget
-from discreet.privacy.events.repeated import share_of
+from discreet.descent.rivals.models import plan_frank_wolfe_model
+from discreet.estimators.base import Model
+from discreet.estimators.methods.coded import plan_normed
+from discreet.estimators.sparse import INSTEAD
+from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from discreet.estimators.descent_base import Facts
-    from discreet.lattice.bounds import Interval
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
-
-# The residual's clip, as a part of the target's range, where none is given.
-_OF_RANGE = 1 / 16
-_FEWEST_STEPS, _MOST_STEPS = 8, 400
+    from discreet.estimators.methods.declared import Declared
+    from discreet.estimators.methods.released import Planned
 
 
-class FrankWolfeFamily(DescentEstimator):
-    """Steps toward one noisily chosen vertex of an l1 ball each."""
+class FrankWolfeModel(Model):
+    """A model of steps toward one noisily chosen vertex of an l1 ball each."""
 
+    _instead: ClassVar[dict[str, str]] = INSTEAD
+
+    row_norm: float | None = None
+    entry_bound: float | None = None
+    expected_rows: int | None = None
     radius: float
-    entry_bound: float | None
-    n_steps: int | None
-    clip: float | None
-    noise: str | None
+    n_steps: int | None = None
+    clip: float | None = None
+    noise: str | None = None
 
-    def _plan(self, facts: Facts) -> ModelPlan:
-        check_budget(self.budget)
-        noise = "exact" if self.noise is None else _checks.one_of(self.noise, "noise", ("exact", "paper"))
-        bare = RowGrid(facts.n_columns, self.row_norm, self.entry_bound)
-        # The intercept is one more vertex, as large as the largest entry, so that its choice costs nothing more.
-        grid = self._row_grid(facts, bare.entry * bare.unit, self.entry_bound)
-        budget = self.budget
-        if facts.n_models > 1:
-            budget = share_of(additive(budget, gaussian=False), facts.n_models)
-        n_steps = default_steps(facts.n_rows, budget) if self.n_steps is None else self.n_steps
-        clip = self.clip
-        if clip is None:
-            width = facts.target_bounds[1] - facts.target_bounds[0]
-            clip = 1.0 if self._loss == "logistic" else width * _OF_RANGE
-        plan = plan_frank_wolfe(
-            grid,
-            loss_named(self._loss, clip=clip),
-            budget=budget,
-            adjacency=facts.adjacency,
-            radius=self.radius,
-            n_steps=n_steps,
-            target_bounds=facts.target_bounds,
-            noise="gumbel" if noise == "exact" else noise,
-        )
-        return ModelPlan(plan, grid, {"n_steps": n_steps, "clip": clip, "noise": noise})
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of steps toward vertices."""
+        settings: dict[str, Any] = {name: getattr(self, name) for name in ("radius", "n_steps", "clip", "noise")}
+        return plan_normed(declared, partial(plan_frank_wolfe_model, **settings), method="frank-wolfe")
 
 
-def default_steps(n_rows: int, budget: Budget) -> int:
-    """Return a number of steps from public facts: it grows as (n epsilon)**(2/3), as the theory of the method has it.
-
-    Examples
-    --------
-    >>> default_steps(1000, Zcdp(rho="1/2"))
-    50
-    """
-    if isinstance(budget, Pure):
-        signal = float(budget.epsilon) / 8
-    elif isinstance(budget, Zcdp):
-        signal = float(2 * budget.rho) ** 0.5
-    elif isinstance(budget, Approx) and budget.delta > 0:
-        signal = float(2 * zcdp_rho(epsilon=budget.epsilon, delta=budget.delta)) ** 0.5
-    else:
-        return _FEWEST_STEPS  # the plan refuses this currency
-    steps = float((n_rows * signal) ** (2 / 3)) / 2
-    return round(min(max(steps, _FEWEST_STEPS), _MOST_STEPS))
-
-
-class FrankWolfeLinearRegression(FrankWolfeFamily, DescentRegressor):
+class FrankWolfeLinearRegression(FrankWolfeModel, NumberModel):
     """Private LASSO: steps toward one vertex of an l1 ball each, chosen by Gumbel noise.
 
     Parameters
@@ -148,36 +98,10 @@ class FrankWolfeLinearRegression(FrankWolfeFamily, DescentRegressor):
     True
     """
 
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        radius: float,
-        row_norm: float,
-        y_bounds: Interval,
-        adjacency: Adjacency,
-        entry_bound: float | None = None,
-        n_steps: int | None = None,
-        clip: float | None = None,
-        noise: str | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.radius = radius
-        self.row_norm = row_norm
-        self.y_bounds = y_bounds
-        self.adjacency = adjacency
-        self.entry_bound = entry_bound
-        self.n_steps = n_steps
-        self.clip = clip
-        self.noise = noise
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
+    _loss: ClassVar[str] = "squared"
 
 
-class FrankWolfeLogisticRegression(FrankWolfeFamily, DescentClassifier):
+class FrankWolfeLogisticRegression(FrankWolfeModel, LabelModel):
     """Logistic regression over an l1 ball by private Frank-Wolfe.
 
     More than two classes are fitted one against the rest, all in one charge of the whole budget, which is shared
@@ -203,31 +127,3 @@ class FrankWolfeLogisticRegression(FrankWolfeFamily, DescentClassifier):
     ---------
     One `fit` with declared classes satisfies `budget` under `adjacency`. Proof: docs/proofs/perturbation.md.
     """
-
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        radius: float,
-        row_norm: float,
-        adjacency: Adjacency,
-        entry_bound: float | None = None,
-        classes: Any = None,
-        n_steps: int | None = None,
-        clip: float | None = None,
-        noise: str | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.radius = radius
-        self.row_norm = row_norm
-        self.adjacency = adjacency
-        self.entry_bound = entry_bound
-        self.classes = classes
-        self.n_steps = n_steps
-        self.clip = clip
-        self.noise = noise
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept

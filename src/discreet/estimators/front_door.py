@@ -1,57 +1,25 @@
-"""What the estimators of the front door share: declarations, a choice, one release, coefficients."""
+"""Linear, logistic and Poisson regression for whoever does not want to choose a method."""
 
 from __future__ import annotations
 
-import warnings
-from abc import ABCMeta, abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
-from discreet import _checks
-from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.methods.choice import PublicFacts, choose
-from discreet.estimators.methods.declared import (
-    BoundedRows,
-    NormedRows,
-    declare_arrays,
-    declare_frame,
-    declare_normed,
-    declare_table,
-)
-from discreet.estimators.descent_base import INSTEAD, LARGE_DELTA
-from discreet.estimators.fitted import FittedModel
-from discreet.estimators.methods.inference import spread_of
-from discreet.estimators.methods.dispatch import Asked, fit_by
-from discreet.estimators.methods.quality import ASTRAY
+from discreet.errors import InvalidArgument
+from discreet.estimators.arguments import refusing_others
+from discreet.estimators.base import Model
+from discreet.estimators.methods.dispatch import SETTINGS, plan_by
 from discreet.estimators.methods.weights import class_weights, declared_weights
-from discreet.functional.neighbours import settle_adjacency
-from discreet.lattice.bounds import Box, Interval
-from discreet.privacy.adjacency import check_adjacency
-from discreet.privacy.budgets import Approx, check_budget
-from discreet.privacy.release import check_payer, with_labels_read, with_notes
-from discreet.tables.frame_rows import check_schema
-from discreet.tables.pairing import check_pairing
-from discreet.tables.units import refuse_unit
+from discreet.estimators.sparse import INSTEAD
+from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.dispatch import Fitted
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
+    from discreet.estimators.methods.released import Planned
     from discreet.privacy.ledger import Ledger
-    from discreet.tables.frame_rows import Target
-    from discreet.tables.schema.schema import Schema
 
 # What scikit-learn's arguments are called here, or why they are not here.
 _INSTEAD = {
-    **{name: advice for name, advice in INSTEAD.items() if name not in {"x_bounds", "schema", "selection"}},
+    **{name: advice for name, advice in INSTEAD.items() if name != "selection"},
     "bounds": "bounds are declared as x_bounds=Box(lower=, upper=) and y_bounds=Interval(lower, upper)",
     "solver": "the solver is the method: method=",
     "mechanism": "the law of the noise follows from method= and the budget; leave it out",
@@ -61,35 +29,29 @@ _INSTEAD = {
     "C": "the noise decides how much a model is pulled to 0; leave it out",
     "class_weight": "classes are weighted in LogisticRegression; leave it out",
 }
-# Settings that a method knows, beside `sparsity`.
-_TAKEN = {
-    "descent": ("n_steps", "step_size", "clip", "gram_share"),
-    "threshold": ("n_steps", "step_size", "clip", "sparsity"),
-    "peel": ("n_steps", "step_size", "clip", "sparsity"),
-}
-_GIVEN = ("sparsity", "n_steps", "step_size", "clip", "gram_share")
 
 
-class FrontDoor(FittedModel, metaclass=ABCMeta):
-    """The steps of a fit; the estimators add what their targets are."""
+class FrontDoor(Model):
+    """A regression whose method is chosen from public facts."""
 
-    # Metadata routing hands the ledger on; it is never a constructor argument, for `clone` would copy it.
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
     _instead: ClassVar[dict[str, str]] = _INSTEAD
 
-    budget: Budget
-    adjacency: Adjacency
-    x_bounds: Box | None
-    schema: Schema | None
-    method: str
-    expected_rows: int | None
-    fit_intercept: bool
-    sparsity: int | None
-    row_norm: float | None
-    entry_bound: float | None
-    max_sample_weight: float | None
+    row_norm: float | None = None
+    method: str = "auto"
+    expected_rows: int | None = None
+    sparsity: int | None = None
+    entry_bound: float | None = None
+    n_steps: int | None = None
+    step_size: float | None = None
+    clip: float | None = None
+    gram_share: Any = None
+    max_sample_weight: float | None = None
 
-    @says_what_it_lacks
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of the method that was asked for, or that public facts choose."""
+        return plan_by(self.method, declared, {name: getattr(self, name) for name in SETTINGS})
+
+    @refusing_others
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, ledger: Ledger | None = None) -> Self:
         """Choose a method from public facts, release the coefficients by it; charges the ledger once.
 
@@ -102,7 +64,7 @@ class FrontDoor(FittedModel, metaclass=ABCMeta):
         sample_weight : array-like of shape (n_rows,), optional
             Private weights from 0 to the declared `max_sample_weight`; another one is a missing cell.
         ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
+            Pays; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------
@@ -117,238 +79,222 @@ class FrontDoor(FittedModel, metaclass=ABCMeta):
         ---------
         See the class.
         """
-        adjacency = self._neighbours(ledger)
-        check_pairing(X, y, sample_weight)
-        declared = self._declare(X, y, may_be_empty=not adjacency.size_is_public)
-        declared = replace(
-            declared, weights=declared_weights(sample_weight, self.max_sample_weight, self._class_weights(declared))
-        )
-        self._finish(declared, adjacency, ledger, stacklevel=4)
-        return self
+        self.fit_quietly(X, y, sample_weight=sample_weight, ledger=ledger)
+        return self._warned()
 
-    @says_what_it_lacks
-    def fit_table(self, data: Any, formula: str, *, ledger: Ledger | None = None) -> Self:
-        """Fit a formula on a table, such as a file, under the `schema`; charges the ledger once.
+    def _weighted(self, declared: Declared, sample_weight: Any) -> Declared:
+        weights, of_classes = getattr(self, "class_weight", None), None
+        if weights is not None and declared.classes is not None:
+            of_classes = class_weights(weights, declared.classes)
+        return declared.changed(weights=declared_weights(sample_weight, self.max_sample_weight, of_classes))
 
-        Parameters
-        ----------
-        data : path, data frame, Arrow table
-            The private records; read twice under Replace, where their number is public.
-        formula : str
-            Such as "income ~ age + C(region)"; it says whether there is an intercept. The target of a logistic
-            regression is a flag, or a category of two levels whose second is the positive one.
-        ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
 
-        Raises
-        ------
-        InvalidArgument, InvalidFormula, IncompatiblePlan
-            If a declaration is not usable, or no method fits it; nothing is spent.
-        InvalidData
-            If the records do not fit; names the column, quotes no cell; nothing is spent.
-        BudgetExceeded
-            If the ledger has too little left; the fitted state stays as it was.
+class LinearRegression(FrontDoor, NumberModel):
+    """Private least squares by the method that suits the table and the budget.
 
-        Guarantee
-        ---------
-        See the class.
-        """
-        adjacency = self._neighbours(ledger)
-        if self.schema is None or self.x_bounds is not None or self.row_norm is not None:
-            raise InvalidType(f"{type(self).__name__} fits a formula under a `schema` alone. Give it, and no bounds.")
-        declared = declare_table(
-            self, data, formula, schema=check_schema(self.schema), labels=self._loss == "logistic", adjacency=adjacency
-        )
-        self._check_bounds(declared.target_bounds[0])
-        self._finish(declared, adjacency, ledger, stacklevel=4)
-        return self
+    Parameters
+    ----------
+    budget : Pure, Approx, Zcdp or Gdp
+        What one fit may cost.
+    adjacency : Replace or AddRemove
+        Which data sets are neighbours; there is no default.
+    x_bounds : Box, optional
+        The declared public range of every column of X, in its own units; cells outside are clipped.
+    schema : Schema, optional
+        Instead: declares the columns of a frame X by their names, as for :class:`FunctionalLinearRegression`.
+    row_norm : float, optional
+        Instead, for many columns or sparse rows: every row is scaled down to this Euclidean norm.
+    y_bounds : Interval, optional
+        The declared public range of y, in its own units; cells outside are clipped.
+        Needed unless the `schema` declares a column of y's name.
+    method : {"auto", "moments", "descent", "threshold", "peel", "sample"}
+        "auto" chooses by public facts alone: see `reason_`, and docs/choosing-a-method.md. "moments" is one noisy Gram
+        matrix (:class:`FunctionalLinearRegression`), "descent" noisy steps in coordinates that a small Gram matrix
+        whitens, "threshold" and "peel" noisy steps that keep few columns (:class:`SparseLinearRegression`), "sample"
+        a draw of the K-norm gradient mechanism.
+    expected_rows : int, optional
+        Under AddRemove, where the number of rows is private: a public guess of it, by which sums are divided.
+    fit_intercept : bool
+        Whether the model has an intercept.
+    sparsity : int, optional
+        With "threshold" and "peel": at most so many coefficients are not 0.
+    entry_bound : float, optional
+        With `row_norm`: every entry of a scaled row is clipped to this size.
+    n_steps, step_size, clip, gram_share : optional
+        Settings of "descent" (`Settings` says in which units), and but for the last of "threshold" and "peel"; None
+        takes what did best on simulations with like public facts. On rows that are not stored sparse "threshold" and
+        "peel" shorten `step_size` where released gradients tell that columns are too much alike for it, which is free.
+    max_sample_weight : float, optional
+        The declared largest weight of a row, with which `fit` takes `sample_weight`; the noise is that of a row of
+        this weight. Weights belong to method "descent".
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (n_coefficients,)
+        In units of y per unit of the column; one a column of X, or a dummy where there is a schema.
+    intercept_ : float
+        In units of y; 0 without an intercept.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        What each coefficient belongs to, such as ``education[HS-grad]``.
+    method_, reason_ : str
+        The method that was used, and why, in one line.
+    release_ : Release
+        What was released, its event, cost and adjacency, and whether the coins were the system's.
+    settings_ : dict
+        Public settings of the method.
+    noise_dominated_ : bool
+        Whether by public numbers at least half of what the model says is noise, or steps of "threshold" or "peel"
+        were longer than the rows bear; `fit` then emits a NoiseDominatedWarning that says which.
+    n_rows_ : int
+        The public number of rows.
+    design_, formula_, grid_
+        How rows are read: by a schema and a formula, or within a norm; None elsewhere.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Only where X is a frame whose columns have names.
+
+    Guarantee
+    ---------
+    One `fit` satisfies `budget` under `adjacency`, for any X and y: the method is chosen from public facts, and each is
+    proved by itself (docs/proofs/preconditioned.md, docs/proofs/gram.md, docs/proofs/descent.md).
+    `score` and `predict` on private rows are exact functions of them: for the data owner only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, size=(5000, 2))
+    >>> y = 3 + X @ [1.0, -2.0] + rng.normal(size=5000)
+    >>> model = LinearRegression(
+    ...     budget=dp.Gdp(mu=1), x_bounds=dp.Box(lower=0, upper=10), y_bounds=dp.Interval(-20, 20),
+    ...     adjacency=dp.Replace(),
+    ... ).fit(X, y)
+    >>> model.method_, model.release_.cost
+    ('descent', Gdp(mu=1))
+    """
+
+    _loss: ClassVar[str] = "squared"
+
+
+class PoissonRegression(FrontDoor, NumberModel):
+    """Private Poisson regression: the logarithm of a count's mean is linear in the columns.
+
+    Parameters
+    ----------
+    budget, adjacency, x_bounds, schema, row_norm, expected_rows, fit_intercept, sparsity, entry_bound
+        As for :class:`LinearRegression`.
+    y_bounds : Interval, optional
+        From 0 to the largest count that is declared to occur; larger ones are clipped to it.
+        Needed unless the `schema` declares a column of y's name.
+    method : {"auto", "descent", "threshold", "peel"}
+        As for :class:`LinearRegression`.
+    n_steps, step_size, clip, gram_share, max_sample_weight : optional
+        As for :class:`LinearRegression`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (n_coefficients,)
+        Change of the logarithm of the mean per unit of the column.
+    intercept_ : float
+        The logarithm of the mean where all columns are 0; 0 without an intercept.
+    coef_names_, method_, reason_, release_, settings_, noise_dominated_, n_rows_, design_, formula_, grid_
+        As for :class:`LinearRegression`.
+    n_features_in_, feature_names_in_
+        As for :class:`LinearRegression`.
+
+    Guarantee
+    ---------
+    One `fit` satisfies `budget` under `adjacency`, for any X and y (docs/proofs/preconditioned.md,
+    docs/proofs/descent.md).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(20_000, 2))
+    >>> y = rng.poisson(np.exp(1 + X @ [0.5, -0.5]))
+    >>> model = PoissonRegression(
+    ...     budget=dp.Gdp(mu=1), x_bounds=dp.Box(lower=-1, upper=1), y_bounds=dp.Interval(0, 20),
+    ...     adjacency=dp.Replace(),
+    ... ).fit(X, y)
+    >>> model.method_
+    'descent'
+    """
+
+    _loss: ClassVar[str] = "poisson"
 
     def _check_bounds(self, lower: float) -> None:
-        """Refuse a range of the target that the loss has no meaning for."""
-
-    def _finish(self, declared: Declared, adjacency: Adjacency, ledger: Ledger | None, *, stacklevel: int) -> None:
-        """Choose, release, and set the fitted attributes; nothing is set before all is done."""
-        declared = declared.with_public_rows(type(self).__name__, adjacency, self.expected_rows)
-        asked = Asked(
-            loss=self._loss,
-            budget=check_budget(self.budget),
-            adjacency=adjacency,
-            intercept=declared.intercept,
-            given={name: getattr(self, name) for name in _GIVEN},
-        )
-        if declared.weights is None and self._has_class_weights:
-            declared = replace(declared, weights=declared_weights(None, None, self._class_weights(declared)))
-        choice = choose(self.method, self._facts(declared, asked))
-        self._refuse_settings(choice.method)
-        found = fit_by(choice.method, declared, asked, ledger)
-        released = with_notes(found.released, declared.notes)
-        if declared.labels_read:
-            released = with_labels_read(released)
-        if isinstance(self.budget, Approx) and self.budget.delta * declared.n_rows > 1:
-            released = replace(released, notes=(*released.notes, LARGE_DELTA))
-        found = replace(found, released=released)
-        may_drop = isinstance(declared.rows, BoundedRows) and declared.rows.may_drop
-        weighted = declared.weights is not None
-        spread = spread_of(found, self._loss, adjacency, n_rows=declared.n_rows, may_drop=may_drop, weighted=weighted)
-        self._take(declared, found)
-        self.uncertainty_, self.why_no_intervals_ = spread.uncertainty, spread.reason
-        self.method_, self.reason_ = choice.method, choice.reason
-        if found.noise_dominated:
-            warnings.warn(
-                f"{ASTRAY[0].upper()}{ASTRAY[1:]}."
-                if ASTRAY in released.notes
-                else "Noise-dominated: by public numbers at least half of what the model says is privacy noise. Raise "
-                "`budget`, use more rows or fewer columns, or predict the mean.",
-                NoiseDominatedWarning,
-                stacklevel=stacklevel,
-            )
-
-    def _neighbours(self, ledger: Ledger | None) -> Adjacency:
-        """Return the adjacency that estimator, schema and ledger speak of; refuse units of several rows."""
-        schema = None if self.schema is None else check_schema(self.schema)
-        if schema is not None:  # before the adjacency, which could only advise to name the unit
-            refuse_unit(schema, type(self).__name__)
-        adjacency = check_adjacency(self.adjacency)
-        settle_adjacency(adjacency, None, schema)
-        return check_payer(ledger, adjacency)
-
-    def _intercept(self) -> bool:
-        return _checks.boolean(self.fit_intercept, "fit_intercept")
-
-    def _facts(self, declared: Declared, asked: Asked) -> PublicFacts:
-        rows = declared.rows
-        normed = isinstance(rows, NormedRows)
-        return PublicFacts(
-            loss=asked.loss,
-            n_rows=declared.n_rows,
-            n_columns=len(declared.names),
-            intercept=asked.intercept,
-            budget=asked.budget,
-            adjacency=asked.adjacency,
-            bounded=not normed,
-            sparse=isinstance(rows, NormedRows) and rows.sparse,
-            n_models=declared.n_models,
-            weighted=declared.weights is not None,
-            sparsity=self.sparsity,
-            row_norm=rows.row_norm if isinstance(rows, NormedRows) else 1.0,
-            entry_bound=rows.entry_bound if isinstance(rows, NormedRows) else None,
-        )
-
-    def _refuse_settings(self, method: str) -> None:
-        for name in _GIVEN:
-            if getattr(self, name) is not None and name not in _TAKEN.get(method, ()):
-                takers = [f'"{taker}"' for taker, names in _TAKEN.items() if name in names]
-                raise InvalidArgument(
-                    f'`{name}` is a setting of method {" or ".join(takers)}; the method is "{method}". '
-                    f"Leave it out, or name the method."
-                )
-
-    @property
-    def _has_class_weights(self) -> bool:
-        return getattr(self, "class_weight", None) is not None
-
-    def _class_weights(self, declared: Declared) -> NDArray[np.float64] | None:
-        """Return the weight of every class, in the order of the classes; None where they are not weighted."""
-        if not self._has_class_weights or declared.classes is None:
-            return None
-        return class_weights(self.class_weight, declared.classes)
-
-    @abstractmethod
-    def _target(self) -> tuple[Interval | None, Callable[[Any], Target] | None, NDArray[Any] | None]:
-        """Return the range of y (None for labels), how a frame's y is read, and declared classes."""
-
-    @abstractmethod
-    def _read_numbers(self) -> Callable[[Any], NDArray[np.float64]] | None:
-        """Return what makes numbers of y; None for labels."""
-
-    def _declare(self, X: Any, y: Any, *, may_be_empty: bool) -> Declared:
-        """Return the fit's declarations, checked against each other and against the shapes of X and y."""
-        given = [name for name in ("x_bounds", "schema", "row_norm") if getattr(self, name) is not None]
-        if len(given) > 1:
+        if lower != 0.0:
             raise InvalidArgument(
-                f"Give `{given[0]}` or `{given[1]}`, not both: each declares how large a row of X can be."
+                f"`y_bounds` of a count must begin at 0; found lower = {lower!r}. "
+                "Declare counts from 0 to the largest that can occur."
             )
-        if not given:
-            raise InvalidType(
-                f"{type(self).__name__} needs `x_bounds`, a Box(lower=..., upper=...) with the public range of every "
-                "column; for a frame a `schema` declares it, and for sparse rows `row_norm`."
-            )
-        if self.entry_bound is not None and self.row_norm is None:
-            raise InvalidArgument("`entry_bound` belongs to `row_norm`; `x_bounds` bounds every entry. Leave it out.")
-        interval, target_of, classes = self._target()
-        if self.schema is not None:
-            return declare_frame(
-                self,
-                X,
-                y,
-                schema=check_schema(self.schema),
-                target_of=target_of,
-                classes=classes,
-                intercept=self._intercept(),
-                may_be_empty=may_be_empty,
-            )
-        if self._loss != "logistic" and interval is None:
-            raise InvalidType(
-                f"{type(self).__name__} needs `y_bounds`, an Interval(lower, upper) with the public range of y."
-            )
-        if self.row_norm is not None:
-            return declare_normed(
-                self,
-                X,
-                y,
-                row_norm=self.row_norm,
-                entry_bound=self.entry_bound,
-                read_target=self._read_numbers(),
-                bounds=(0.0, 1.0) if interval is None else (interval.lower, interval.upper),
-                classes=classes,
-                intercept=self._intercept(),
-                may_be_empty=may_be_empty,
-            )
-        return declare_arrays(
-            self,
-            X,
-            y,
-            box=self._box(),
-            interval=interval,
-            classes=classes,
-            intercept=self._intercept(),
-            may_be_empty=may_be_empty,
-        )
-
-    def _box(self) -> Box:
-        if isinstance(self.x_bounds, Box):
-            return self.x_bounds
-        if isinstance(self.x_bounds, Interval):
-            raise InvalidType(
-                f"{type(self).__name__} needs `x_bounds` for whole rows; Interval bounds one number. "
-                "Use Box(lower=..., upper=...)."
-            )
-        raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
-
-    def _take(self, declared: Declared, found: Fitted) -> None:
-        """Set the fitted attributes: declarations and the release, nothing else of the rows."""
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = declared.estimator.n_features_in_
-        if hasattr(declared.estimator, "feature_names_in_"):
-            self.feature_names_in_ = declared.estimator.feature_names_in_
-        rows = declared.rows
-        self.design_ = rows.design if isinstance(rows, BoundedRows) else None
-        self.formula_ = rows.formula if isinstance(rows, BoundedRows) else None
-        self.grid_ = found.grid
-        self.release_ = found.released
-        self.coef_names_ = np.array(declared.names, dtype=object)
-        self.noise_dominated_ = found.noise_dominated
-        self.settings_ = found.settings
-        self.has_intercept_ = declared.intercept
-        self.n_rows_ = declared.n_rows
-        self.target_bounds_ = declared.target_bounds
-        self.take_coefficients(found.coefs, found.constants)
-        if declared.classes is not None:
-            self.classes_ = declared.classes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        tags.target_tags.required = True
-        tags.input_tags.sparse = self.row_norm is not None
+        tags.target_tags.positive_only = True
         return tags
+
+
+class LogisticRegression(FrontDoor, LabelModel):
+    """Private logistic regression by the method that suits the table and the budget.
+
+    More than two classes are fitted one against the rest, all in one charge of the whole budget, which is shared
+    equally.
+
+    Parameters
+    ----------
+    budget, adjacency, x_bounds, schema, row_norm, expected_rows, fit_intercept, sparsity, entry_bound
+        As for :class:`LinearRegression`; where a schema declares y's name, as a flag or a category, it declares the
+        classes, too.
+    classes : sequence of labels, optional
+        The declared classes, of two the positive one last: texts, booleans, numbers. A label that is none of them is
+        missing. Where nothing declares them, they are read from y, as scikit-learn does; that is a look at private
+        rows, and the release then says "not private: class labels".
+    method : {"auto", "moments", "descent", "threshold", "peel", "perturbation", "sample"}
+        As for :class:`LinearRegression`; "moments" is the polynomial of degree two, whose slopes are biased, and
+        "perturbation" a perturbed objective (:class:`PerturbedLogisticRegression`).
+    n_steps, step_size, clip, gram_share, max_sample_weight : optional
+        As for :class:`LinearRegression`.
+    class_weight : dict of label to weight, optional
+        Public weights, at least 0, of the rows of each class; 1 for a class that is not in it. The noise is that of
+        the largest weight. They belong to method "descent".
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, n_coefficients), or (n_classes, n_coefficients) for more than two classes
+        Of the linear predictor, per unit of the column.
+    intercept_ : ndarray of float64, shape (1,) or (n_classes,)
+        0 without an intercept.
+    classes_ : ndarray of shape (n_classes,)
+        The labels; of two the second is the positive one.
+    coef_names_, method_, reason_, release_, settings_, noise_dominated_, n_rows_, design_, formula_, grid_
+        As for :class:`LinearRegression`.
+    n_features_in_, feature_names_in_
+        As for :class:`LinearRegression`.
+
+    Guarantee
+    ---------
+    One `fit` with declared classes satisfies `budget` under `adjacency`, for any X and y: the method is chosen from
+    public facts, and each is proved by itself (docs/proofs/preconditioned.md, docs/proofs/perturbation.md,
+    docs/proofs/gram.md, docs/proofs/descent.md). Coefficients are finite whether or not classes can be separated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(5000, 2))
+    >>> y = np.where(X @ [1.0, -2.0] + rng.logistic(size=5000) > 0, "yes", "no")
+    >>> model = LogisticRegression(
+    ...     budget=dp.Approx(epsilon=1, delta="1e-6"), x_bounds=dp.Box(lower=-1, upper=1), classes=("no", "yes"),
+    ...     adjacency=dp.Replace(),
+    ... ).fit(X, y)
+    >>> model.predict([[0.9, -0.9]])
+    array(['yes'], dtype='<U3')
+    """
+
+    class_weight: dict[Any, float] | None = None

@@ -1,42 +1,44 @@
-"""Logistic and linear regression by the K-norm gradient mechanism, as scikit-learn estimators."""
+"""Logistic and linear regression by the K-norm gradient mechanism."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
-from sklearn.base import BaseEstimator
+from typing import TYPE_CHECKING, ClassVar
 
 from discreet import _checks
-from discreet.errors import InvalidData, InvalidType
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.k_norm_base import KNormEstimator
-from discreet.estimators.scores import ClassifierScore, RegressorScore
-from discreet.lattice.bounds import Interval
-from discreet.privacy.release import check_payer
-from discreet.sampling.k_norm.losses import HuberLoss, LogCoshLoss, LogisticLoss
+from discreet.estimators.base import Model
+from discreet.estimators.methods.sampled import plan_draw
+from discreet.estimators.targets import LabelModel, NumberModel
 from discreet.sampling.k_norm.targets import LOSSES
-from discreet.tables.arrays import check_rows, check_target
-from discreet.tables.frame_rows import Target, check_schema, label_target, name_of, number_target
-from discreet.tables.schema.columns import Number
-from discreet.tables.schema.labels import TROUBLE, check_classes, code_labels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from discreet.estimators.k_norm_base import Staged
-    from discreet.lattice.bounds import Box
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
-    from discreet.privacy.ledger import Ledger
+    from discreet.estimators.methods.declared import Declared
+    from discreet.estimators.methods.released import Planned
     from discreet.sampling.policies import Policy
-    from discreet.tables.schema.schema import Schema
 
-# Residuals beyond this part of the range of y count no more than it, by default.
-_CLIP = 1 / 4
+INSTEAD = {
+    "alpha": "the ridge is called ridge",
+    "C": "the ridge is called ridge, and is 1 / C in units of the scaled rows",
+    "penalty": "there is a ridge: ridge=",
+    "max_iter": "the work is public and fixed; leave it out",
+    "tol": "stopping early would tell of the rows; leave it out",
+    "solver": "the draw is exact; leave it out",
+    "l1_ratio": "there is a ridge alone: ridge=",
+    "multi_class": "there are two classes; fit one model a class, each with its share of the budget",
+    "n_jobs": "the work is one matrix product; leave it out",
+}
 
 
-class KNormGradientLogisticRegression(ClassifierScore, KNormEstimator, BaseEstimator):
+class DrawnModel(Model):
+    """A model with a ridge that is drawn with a density of its gradient."""
+
+    _instead: ClassVar[dict[str, str]] = INSTEAD
+
+    row_norm: float | None = None
+    ridge: float | None = None
+    runtime: Policy | None = None
+
+
+class KNormGradientLogisticRegression(DrawnModel, LabelModel):
     """Two-class logistic regression with a ridge, drawn with density ``exp(-scale * |gradient of the objective|)``.
 
     For a few columns and a ridge of the order of the number of rows: how often proposals are accepted at least is
@@ -112,130 +114,14 @@ class KNormGradientLogisticRegression(ClassifierScore, KNormEstimator, BaseEstim
     array(['yes'], dtype='<U3')
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
+    several_classes: ClassVar[bool] = False
 
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        adjacency: Adjacency,
-        x_bounds: Box | None = None,
-        row_norm: float | None = None,
-        schema: Schema | None = None,
-        classes: Any = None,
-        ridge: float | None = None,
-        fit_intercept: bool = True,
-        runtime: Policy | None = None,
-    ) -> None:
-        self.budget = budget
-        self.adjacency = adjacency
-        self.x_bounds = x_bounds
-        self.row_norm = row_norm
-        self.schema = schema
-        self.classes = classes
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.runtime = runtime
-
-    @says_what_it_lacks
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
-        """Draw the coefficients; charges the ledger once.
-
-        Parameters
-        ----------
-        X : array-like or frame, shape (n_rows, n_features)
-            The private features: numbers, or with a `schema` a frame of declared columns.
-        y : array-like of labels, shape (n_rows,)
-            The private labels.
-        ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
-
-        Raises
-        ------
-        InvalidArgument, IncompatiblePlan
-            If a declaration is not usable, or the expected work too much; nothing is spent.
-        InvalidData
-            If the rows do not fit; names the column, quotes neither cell nor label; nothing is spent.
-        BudgetExceeded
-            If the ledger has too little left; the fitted state stays as it was.
-
-        Guarantee
-        ---------
-        See the class.
-        """
-        adjacency = check_payer(ledger, self.adjacency)
-        self._check_declared()
-        declared = None if self.classes is None else check_classes(self.classes)
-        staged, classes, were_read = self._stage(X, y, declared, may_be_empty=not adjacency.size_is_public)
-        found = self._release(staged, LogisticLoss(), adjacency, ledger, labels_read=were_read)
-        self.classes_ = classes
-        self.coef_ = found.coef[None, :]
-        self.intercept_ = np.array([found.intercept])
-        return self
-
-    def _stage(
-        self, X: Any, y: Any, declared: NDArray[Any] | None, *, may_be_empty: bool
-    ) -> tuple[Staged, NDArray[Any], bool]:
-        if self.schema is not None:
-            return self._stage_labels(X, y, declared)
-        found: list[NDArray[Any]] = []
-
-        def signs(column: Any) -> NDArray[np.float64]:
-            labels = code_labels(np.asarray(column), declared, name=name_of(column))
-            found.append(labels.classes)
-            return labels.private_signs
-
-        estimator, rows = check_rows(self, X, y, may_be_empty=may_be_empty, read_target=signs, trouble=TROUBLE)
-        return self._stage_arrays(estimator, rows, (-1.0, 1.0), labels=True), found[0], declared is None
-
-    def _stage_labels(self, X: Any, y: Any, declared: NDArray[Any] | None) -> tuple[Staged, NDArray[Any], bool]:
-        schema = check_schema(self.schema)
-        column = check_target(self, X, y)
-        by_schema = label_target(column, schema) if declared is None else None
-        if by_schema is not None:
-            return self._stage_frame(X, by_schema[0], labels=True), by_schema[1], False
-        labels = code_labels(np.asarray(column), declared, name=name_of(column))
-        known = schema.columns.get(name_of(column))
-        # Of the schema's policy for missing labels only "drop" means the same for other classes than its own.
-        drops = known is not None and known.missing == "drop"
-        declaration = Number(-1, 1, missing="drop" if drops else "error")
-        target = Target(name_of(column), declaration, labels.private_signs, TROUBLE)
-        return self._stage_frame(X, target, labels=True), labels.classes, labels.were_read
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the linear predictor, float64 of shape (n_rows,); above 0 the second class is predicted."""
-        return self._linear_predictor(X)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes, float64 of shape (n_rows, 2), in the order of `classes_`."""
-        positive = 0.5 + np.tanh(self.decision_function(X) / 2.0) / 2.0
-        return np.column_stack([1.0 - positive, positive])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted labels, shape (n_rows,).
-
-        Raises
-        ------
-        InvalidData
-            If a cell is missing, also one whose policy is "drop": `predict_proba` gives NaN for such a row.
-        """
-        decision = self.decision_function(X)
-        if np.isnan(decision).any():
-            raise InvalidData(
-                'A row lacks a cell whose policy is "drop", so it has no label. Use predict_proba, which gives NaN.'
-            )
-        return np.asarray(self.classes_[(decision > 0.0).astype(int)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        tags.classifier_tags.multi_class = False
-        tags.non_deterministic = True
-        return tags
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of a draw."""
+        return plan_draw(declared, ridge=self.ridge, runtime=self.runtime)
 
 
-class KNormGradientLinearRegression(RegressorScore, KNormEstimator, BaseEstimator):
+class KNormGradientLinearRegression(DrawnModel, NumberModel):
     """Linear regression with a ridge and clipped residuals, drawn with density ``exp(-scale * |gradient|)``.
 
     For a few columns and a ridge of the order of the number of rows, as :class:`KNormGradientLogisticRegression`.
@@ -289,104 +175,13 @@ class KNormGradientLinearRegression(RegressorScore, KNormEstimator, BaseEstimato
     Pure(epsilon=1)
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
+    _loss: ClassVar[str] = "squared"
 
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        adjacency: Adjacency,
-        x_bounds: Box | None = None,
-        row_norm: float | None = None,
-        y_bounds: Interval | None = None,
-        schema: Schema | None = None,
-        clip: float | None = None,
-        loss: str = "log_cosh",
-        ridge: float | None = None,
-        fit_intercept: bool = True,
-        runtime: Policy | None = None,
-    ) -> None:
-        self.budget = budget
-        self.adjacency = adjacency
-        self.x_bounds = x_bounds
-        self.row_norm = row_norm
-        self.y_bounds = y_bounds
-        self.schema = schema
-        self.clip = clip
-        self.loss = loss
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.runtime = runtime
+    clip: float | None = None
+    loss: str = "log_cosh"
 
-    @says_what_it_lacks
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
-        """Draw the coefficients; charges the ledger once.
-
-        Parameters
-        ----------
-        X : array-like or frame, shape (n_rows, n_features)
-            The private features: numbers, or with a `schema` a frame of declared columns.
-        y : array-like of numbers, shape (n_rows,)
-            The private target.
-        ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
-
-        Raises
-        ------
-        InvalidArgument, IncompatiblePlan
-            If a declaration is not usable, or the expected work too much; nothing is spent.
-        InvalidData
-            If the rows do not fit; names the column, quotes no cell; nothing is spent.
-        BudgetExceeded
-            If the ledger has too little left; the fitted state stays as it was.
-
-        Guarantee
-        ---------
-        See the class.
-        """
-        adjacency = check_payer(ledger, self.adjacency)
-        self._check_declared()
-        interval = self._interval()
-        if self.schema is not None:
-            target = number_target(check_target(self, X, y), check_schema(self.schema), interval)
-            bounds = target.column.lower, target.column.upper
-            staged = self._stage_frame(X, target, labels=False)
-        else:
-            if interval is None:
-                raise InvalidType(
-                    f"{type(self).__name__} needs `y_bounds`, an Interval(lower, upper) with the public range of y."
-                )
-            bounds = interval.lower, interval.upper
-            estimator, rows = check_rows(self, X, y, may_be_empty=not adjacency.size_is_public)
-            staged = self._stage_arrays(estimator, rows, bounds, labels=False)
-        center, half = self._units(bounds)
-        clip = (bounds[1] - bounds[0]) * _CLIP if self.clip is None else _checks.finite_float(self.clip, "clip")
-        kind = LogCoshLoss if _checks.one_of(self.loss, "loss", LOSSES) == "log_cosh" else HuberLoss
-        found = self._release(staged, kind(clip=clip / half), adjacency, ledger, labels_read=False)
-        self.clip_ = clip
-        self.coef_ = found.coef * half
-        self.intercept_ = found.intercept * half + center if self._intercept() else 0.0
-        return self
-
-    def _interval(self) -> Interval | None:
-        if self.y_bounds is None or isinstance(self.y_bounds, Interval):
-            return self.y_bounds
-        raise InvalidType(f"`y_bounds` must be an Interval(lower, upper); found {type(self.y_bounds).__name__}.")
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return predictions, float64 of shape (n_rows,), in units of y.
-
-        Parameters
-        ----------
-        X : array-like or frame, shape (n_rows, n_features)
-            Rows to predict for; with `row_norm` each is scaled down to it, as private ones are.
-        """
-        return self._linear_predictor(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.non_deterministic = True
-        tags.target_tags.required = True
-        return tags
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of a draw."""
+        smooth = _checks.one_of(self.loss, "loss", LOSSES) == "log_cosh"
+        clip = None if self.clip is None else _checks.finite_float(self.clip, "clip")
+        return plan_draw(declared, smooth=smooth, clip=clip, ridge=self.ridge, runtime=self.runtime)

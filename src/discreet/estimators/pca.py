@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.estimators.arguments import says_what_it_lacks
+from discreet.estimators.arguments import refusing_others
 from discreet.lattice.bounds import Box
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import check_payer, release, with_notes
@@ -138,7 +138,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
     _instead: ClassVar[dict[str, str]] = INSTEAD
 
-    @says_what_it_lacks
+    @refusing_others
     def __init__(
         self,
         *,
@@ -162,7 +162,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.schema = schema
         self.runtime = runtime
 
-    @says_what_it_lacks
+    @refusing_others
     def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
         """Draw the components; charges the ledger once.
 

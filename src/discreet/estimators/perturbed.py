@@ -1,30 +1,21 @@
-"""Logistic regression by a perturbed objective or minimizer, as a scikit-learn estimator."""
+"""Logistic regression by a perturbed objective or minimizer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet import _checks
-from discreet.descent.losses import LogisticLoss
-from discreet.descent.one_model_a_class import ModelPlan
-from discreet.descent.rivals.perturbation import METHODS, plan_perturbation
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.descent_classifier import DescentClassifier
-from discreet.estimators.step_family import additive
-from discreet.lattice.row_grid import RowGrid
-from discreet.privacy.budgets import check_budget
-from discreet.privacy.events.repeated import share_of
+from discreet.descent.rivals.models import plan_perturbed
+from discreet.estimators.methods.coded import plan_normed
+from discreet.estimators.sparse import INSTEAD
+from discreet.estimators.targets import LabelModel
 
 if TYPE_CHECKING:
-    from discreet.estimators.descent_base import Facts
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
-
-# Of the rows' norm, the value of the intercept's column: noise grows by an eighth.
-_OF_NORM = 1 / 2
+    from discreet.estimators.methods.declared import Declared
+    from discreet.estimators.methods.released import Planned
 
 
-class PerturbedLogisticRegression(DescentClassifier):
+class PerturbedLogisticRegression(LabelModel):
     """Logistic regression with a ridge, whose objective or minimizer is perturbed once.
 
     For a few columns, and for budgets in Pure. More than two classes are fitted one against the rest, all in one
@@ -84,48 +75,15 @@ class PerturbedLogisticRegression(DescentClassifier):
     True
     """
 
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        row_norm: float,
-        adjacency: Adjacency,
-        classes: Any = None,
-        method: str = "objective",
-        regularization: float | None = None,
-        noise: str | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.row_norm = row_norm
-        self.adjacency = adjacency
-        self.classes = classes
-        self.method = method
-        self.regularization = regularization
-        self.noise = noise
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
+    _instead: ClassVar[dict[str, str]] = INSTEAD
 
-    def _plan(self, facts: Facts) -> ModelPlan:
-        check_budget(self.budget)
-        noise = "exact" if self.noise is None else self.noise
-        method = _checks.one_of(self.method, "method", METHODS)
-        bare = RowGrid(facts.n_columns, self.row_norm)
-        grid = self._row_grid(facts, bare.row_norm * _OF_NORM, None)
-        budget = self.budget
-        if facts.n_models > 1:
-            budget = share_of(additive(budget, gaussian=True) if method == "output" else budget, facts.n_models)
-        plan = plan_perturbation(
-            grid,
-            LogisticLoss(),
-            budget=budget,
-            adjacency=facts.adjacency,
-            n_rows=facts.n_rows,
-            method=method,
-            regularization=self.regularization,
-            noise=noise,
-        )
-        settled = {"method": method, "noise": noise, "n_steps": plan.minimizer.n_steps}
-        return ModelPlan(plan, grid, settled | {"regularization": plan.minimizer.regularization})
+    row_norm: float | None = None
+    expected_rows: int | None = None
+    method: str = "objective"
+    regularization: float | None = None
+    noise: str | None = None
+
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of a perturbed objective or minimizer."""
+        settings: dict[str, Any] = {name: getattr(self, name) for name in ("method", "regularization", "noise")}
+        return plan_normed(declared, partial(plan_perturbed, **settings), method="perturbation")

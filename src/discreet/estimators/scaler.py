@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.estimators.arguments import says_what_it_lacks
+from discreet.estimators.arguments import refusing_others
 from discreet.lattice.bounds import Box
 from discreet.tables.arrays import check_new_rows, check_shape
 
@@ -65,7 +65,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1.,  1.]])
     """
 
-    @says_what_it_lacks
+    @refusing_others
     def __init__(self, *, x_bounds: Box, center: Any = None, scale: Any = None) -> None:
         self.x_bounds = x_bounds
         self.center = center

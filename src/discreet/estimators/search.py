@@ -12,11 +12,14 @@ from sklearn.base import BaseEstimator, clone
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.descent_base import DescentEstimator
-from discreet.estimators.descent_classifier import DescentClassifier
+from discreet.estimators.arguments import refusing_others
+from discreet.estimators.frank_wolfe import FrankWolfeModel
+from discreet.estimators.perturbed import PerturbedLogisticRegression
 from discreet.estimators.search_plan import SearchPlan
 from discreet.estimators.search_rows import LOSS_UNITS, check_test_share, split_rows
+from discreet.estimators.sparse import StepModel
+from discreet.estimators.targets import LabelModel
+from discreet.estimators.two_stage import TwoStageModel
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.events.run_laws import law_of_mean
 from discreet.privacy.events.search import EvenSearchEvent, run_budget
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
     from discreet.privacy.budgets import Budget
 
+# What can be searched over: models of rows with a norm.
+_SEARCHED = (StepModel, FrankWolfeModel, TwoStageModel, PerturbedLogisticRegression)
 _ALLOWED = frozenset(
     {"sparsity", "selection", "n_steps", "step_size", "clip", "row_norm", "entry_bound", "fit_intercept"}
 )
@@ -98,7 +103,7 @@ class PrivateSearch(BaseEstimator):
     # Metadata routing hands the ledger on.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
 
-    @says_what_it_lacks
+    @refusing_others
     def __init__(
         self,
         estimator: Any,
@@ -118,7 +123,7 @@ class PrivateSearch(BaseEstimator):
         self.most_runs = most_runs
         self.test_share = test_share
 
-    @says_what_it_lacks
+    @refusing_others
     def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
         """Search, and charge the ledger once.
 
@@ -169,11 +174,11 @@ class PrivateSearch(BaseEstimator):
 
     def _model(self) -> tuple[Any, Adjacency]:
         model = self.estimator
-        if not isinstance(model, DescentEstimator):
+        if not isinstance(model, _SEARCHED):
             raise InvalidType(
                 f"`estimator` must be an estimator of sparse descent or its rivals; found {type(model).__name__}."
             )
-        if isinstance(model, DescentClassifier) and model.classes is None:
+        if isinstance(model, LabelModel) and model.classes is None:
             raise InvalidType("PrivateSearch needs declared `classes`: reading them from y is a look at private rows.")
         return model, check_adjacency(model.adjacency)
 
@@ -259,12 +264,12 @@ def _rehearse(plan: SearchPlan, n_train: int, n_columns: int) -> None:
     rows = scipy.sparse.csr_array((max(n_train, 1), n_columns), dtype=np.float64)
     for run in plan.runs:
         payer = Ledger(total=plan.event.run, adjacency=plan.event.adjacency)
-        if isinstance(run, DescentClassifier):
+        if isinstance(run, LabelModel):
             target: Any = np.full(rows.shape[0], check_classes(run.classes, several=True)[0])
         else:
             target = np.zeros(rows.shape[0])
         try:
-            clone(run).fit(rows, target, ledger=payer)
+            clone(run).fit_quietly(rows, target, ledger=payer)
         except IncompatiblePlan as error:
             currency = type(plan.event.run).__name__
             raise IncompatiblePlan(f"A run of this search has a budget in {currency}. {error}") from None

@@ -81,7 +81,7 @@ class SearchPlan:
         estimator = clone(self.runs[index])
         # A ledger of its own: the fit can spend a run's budget, and no more.
         payer = Ledger(total=self.event.run, adjacency=self.event.adjacency, coins=coins)
-        estimator.fit(rows.private_train, rows.private_train_y, ledger=payer)
+        estimator.fit_quietly(rows.private_train, rows.private_train_y, ledger=payer)
         private_loss = total_loss(estimator, rows.private_test, rows.private_test_y)
         return Found(index, estimator, noisy_score(private_loss, self.event.run, coins))
 

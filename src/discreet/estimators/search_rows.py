@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.estimators.descent_classifier import DescentClassifier
+from discreet.estimators.targets import LabelModel
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import name_of
@@ -103,7 +103,7 @@ def _finite_numbers(matrix: Any) -> Any:
 
 def _target(model: Any, column: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return what a prediction is compared with, and what the runs are given."""
-    if isinstance(model, DescentClassifier):
+    if isinstance(model, LabelModel):
         labels = np.asarray(column)
         coded = code_labels(labels, check_classes(model.classes, several=True), name=name_of(column), several=True)
         if np.isnan(coded.private_codes).any():
@@ -112,7 +112,7 @@ def _target(model: Any, column: Any) -> tuple[NDArray[np.float64], NDArray[Any]]
     numbers = numbers_of(column).astype(np.float64)
     if not np.isfinite(numbers).all():
         raise InvalidData("Column 'y' has missing cells (NaN or inf). Take such rows out.")
-    bounds = model._interval()  # noqa: SLF001
+    bounds = model.y_bounds
     clipped = np.clip(numbers, bounds.lower, bounds.upper) + 0.0
     return clipped, clipped
 
@@ -166,7 +166,7 @@ def total_loss(estimator: Any, private_rows: Any, private_y: NDArray[np.float64]
     """
     if private_rows.shape[0] == 0:
         return 0
-    if isinstance(estimator, DescentClassifier):
+    if isinstance(estimator, LabelModel):
         decision = estimator.decision_function(private_rows)
         chosen = np.argmax(decision, axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
         return LOSS_UNITS * int(np.count_nonzero(chosen != private_y))

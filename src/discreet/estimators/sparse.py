@@ -1,21 +1,64 @@
-"""Sparse linear and logistic regression by noisy gradient steps, as scikit-learn estimators."""
+"""Sparse linear and logistic regression by noisy gradient steps: DP-IGHT, peeling, one coordinate, all columns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.descent_classifier import DescentClassifier
-from discreet.estimators.descent_regressor import DescentRegressor
-from discreet.estimators.step_family import StepFamily
+from discreet.descent.step_models import plan_steps
+from discreet.estimators.base import Model
+from discreet.estimators.methods.coded import plan_normed
+from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from discreet.lattice.bounds import Interval
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
+    from discreet.estimators.methods.declared import Declared
+    from discreet.estimators.methods.released import Planned
+
+# What scikit-learn's arguments are called here, or why they are not here.
+INSTEAD = {
+    "alpha": "`sparsity` and the noise floor keep the model small; leave it out",
+    "C": "`sparsity` and the noise floor keep the model small; leave it out",
+    "epsilon": "a guarantee is a value: write budget=Approx(epsilon=..., delta=...)",
+    "bounds": "rows are bounded by row_norm= and entry_bound=, a target by y_bounds=Interval(lower, upper)",
+    "x_bounds": "rows are bounded by row_norm= and entry_bound=",
+    "l1_ratio": "`sparsity` bounds the number of columns; leave it out",
+    "learning_rate": "it is called step_size",
+    "max_iter": "the number of steps is public and fixed: n_steps=",
+    "multi_class": "more than two classes are fitted one against the rest; leave it out",
+    "n_jobs": "each step waits for the one before; leave it out",
+    "n_nonzero_coefs": "it is called sparsity",
+    "normalize": "rows are scaled down to row_norm, each by itself; leave it out",
+    "penalty": "`sparsity` bounds the number of columns; leave it out",
+    "schema": "rows are bounded by row_norm= and entry_bound=; columns are declared to LinearRegression, "
+    "LogisticRegression and PoissonRegression, persons of several rows to FunctionalLinearRegression",
+    "solver": "the solver is the mechanism: selection=",
+    "tol": "stopping early would tell of the rows; the number of steps is fixed: n_steps=",
+}
 
 
-class SparseLinearRegression(StepFamily, DescentRegressor):
+class StepModel(Model):
+    """A model of noisy steps."""
+
+    _instead: ClassVar[dict[str, str]] = INSTEAD
+
+    row_norm: float | None = None
+    entry_bound: float | None = None
+    expected_rows: int | None = None
+    sparsity: int | None
+    selection: str = "auto"
+    n_steps: int | None = None
+    step_size: float | None = None
+    clip: float | None = None
+    noise: str | None = None
+
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of noisy steps."""
+        names = ("sparsity", "selection", "n_steps", "step_size", "clip", "noise")
+        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return plan_normed(declared, partial(plan_steps, **settings), method="steps")
+
+
+class SparseLinearRegression(StepModel, NumberModel):
     """Sparse least squares by noisy gradient steps: DP-IGHT, peeling, or one column at a time.
 
     The rows may have far more columns than there are rows, and be sparse: nothing densifies.
@@ -98,40 +141,10 @@ class SparseLinearRegression(StepFamily, DescentRegressor):
     ('peel', [0, 1, 2])
     """
 
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        sparsity: int | None,
-        row_norm: float,
-        y_bounds: Interval,
-        adjacency: Adjacency,
-        entry_bound: float | None = None,
-        selection: str = "auto",
-        n_steps: int | None = None,
-        step_size: float | None = None,
-        clip: float | None = None,
-        noise: str | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.sparsity = sparsity
-        self.row_norm = row_norm
-        self.y_bounds = y_bounds
-        self.adjacency = adjacency
-        self.entry_bound = entry_bound
-        self.selection = selection
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.clip = clip
-        self.noise = noise
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
+    _loss: ClassVar[str] = "squared"
 
 
-class SparseLogisticRegression(StepFamily, DescentClassifier):
+class SparseLogisticRegression(StepModel, LabelModel):
     """Sparse logistic regression by noisy gradient steps: DP-IGHT, peeling, or one column at a time.
 
     More than two classes are fitted one against the rest, all in one charge of the whole budget: with k classes each
@@ -185,35 +198,3 @@ class SparseLogisticRegression(StepFamily, DescentClassifier):
     >>> model.score(X, y) > 0.9
     True
     """
-
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        sparsity: int | None,
-        row_norm: float,
-        adjacency: Adjacency,
-        entry_bound: float | None = None,
-        classes: Any = None,
-        selection: str = "auto",
-        n_steps: int | None = None,
-        step_size: float | None = None,
-        clip: float | None = None,
-        noise: str | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.sparsity = sparsity
-        self.row_norm = row_norm
-        self.adjacency = adjacency
-        self.entry_bound = entry_bound
-        self.classes = classes
-        self.selection = selection
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.clip = clip
-        self.noise = noise
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept

@@ -1,71 +1,46 @@
-"""Support votes, then objective perturbation, as scikit-learn estimators."""
+"""Sparse regression in two stages: support votes, then objective perturbation."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet.descent.losses import loss_named
-from discreet.descent.one_model_a_class import ModelPlan
-from discreet.descent.rivals.two_stage import plan_two_stage
+from discreet.descent.rivals.models import plan_two_stage_model
 from discreet.errors import InvalidType
-from discreet.estimators.arguments import says_what_it_lacks
-from discreet.estimators.descent_base import DescentEstimator
-from discreet.estimators.descent_classifier import DescentClassifier
-from discreet.estimators.descent_regressor import DescentRegressor
-from discreet.estimators.step_family import check_sparsity
-from discreet.lattice.row_grid import RowGrid
-from discreet.privacy.budgets import check_budget
-from discreet.privacy.events.repeated import share_of
+from discreet.estimators.base import Model
+from discreet.estimators.methods.coded import plan_normed
+from discreet.estimators.sparse import INSTEAD
+from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from discreet.estimators.descent_base import Facts
-    from discreet.lattice.bounds import Interval
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
-
-# The residual's clip, as a part of the target's range, where none is given; and of the rows' norm, the intercept's.
-_OF_RANGE = 1 / 4
-_OF_NORM = 1 / 2
+    from discreet.estimators.methods.declared import Declared
+    from discreet.estimators.methods.released import Planned
 
 
-class TwoStageFamily(DescentEstimator):
+class TwoStageModel(Model):
     """Votes of blocks for a support, then a perturbed objective on it."""
 
-    sparsity: int
-    entry_bound: float | None
-    n_blocks: int | None
-    regularization: float | None
-    clip: float | None
+    _instead: ClassVar[dict[str, str]] = INSTEAD
 
-    def _plan(self, facts: Facts) -> ModelPlan:
-        check_budget(self.budget)
+    row_norm: float | None = None
+    entry_bound: float | None = None
+    expected_rows: int | None = None
+    sparsity: int
+    n_blocks: int | None = None
+    regularization: float | None = None
+    clip: float | None = None
+
+    def plan(self, declared: Declared) -> Planned:
+        """Return the plan of votes and of a perturbed objective."""
         if self.sparsity is None:
             raise InvalidType(f"{type(self).__name__} needs `sparsity`, the number of columns that are voted for.")
-        sparsity = check_sparsity(self.sparsity, facts.n_columns)
-        bare = RowGrid(facts.n_columns, self.row_norm, self.entry_bound)
-        column = math.sqrt(bare.norm_squared(sparsity)) * bare.unit * _OF_NORM
-        grid = self._row_grid(facts, column, self.entry_bound)
-        clip = self.clip
-        if clip is None:
-            width = facts.target_bounds[1] - facts.target_bounds[0]
-            clip = 1.0 if self._loss == "logistic" else width * _OF_RANGE
-        plan = plan_two_stage(
-            grid,
-            loss_named(self._loss, clip=clip),
-            budget=share_of(self.budget, facts.n_models),
-            adjacency=facts.adjacency,
-            n_rows=facts.n_rows,
-            sparsity=sparsity,
-            n_blocks=self.n_blocks,
-            regularization=self.regularization,
-            target_bounds=facts.target_bounds,
-        )
-        settled = {"sparsity": sparsity, "n_blocks": plan.event.n_blocks, "clip": clip}
-        return ModelPlan(plan, grid, settled | {"regularization": float(plan.event.regularization)})
+        settings: dict[str, Any] = {
+            name: getattr(self, name) for name in ("sparsity", "n_blocks", "regularization", "clip")
+        }
+        return plan_normed(declared, partial(plan_two_stage_model, **settings), method="two-stage")
 
 
-class TwoStageLinearRegression(TwoStageFamily, DescentRegressor):
+class TwoStageLinearRegression(TwoStageModel, NumberModel):
     """Sparse least squares in two stages: blocks of records vote for columns, then a perturbed objective is minimized.
 
     It needs many blocks and large ones: with a few thousand rows :class:`SparseLinearRegression` is far better.
@@ -131,36 +106,10 @@ class TwoStageLinearRegression(TwoStageFamily, DescentRegressor):
     [3]
     """
 
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        sparsity: int,
-        row_norm: float,
-        y_bounds: Interval,
-        adjacency: Adjacency,
-        entry_bound: float | None = None,
-        n_blocks: int | None = None,
-        regularization: float | None = None,
-        clip: float | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.sparsity = sparsity
-        self.row_norm = row_norm
-        self.y_bounds = y_bounds
-        self.adjacency = adjacency
-        self.entry_bound = entry_bound
-        self.n_blocks = n_blocks
-        self.regularization = regularization
-        self.clip = clip
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
+    _loss: ClassVar[str] = "squared"
 
 
-class TwoStageLogisticRegression(TwoStageFamily, DescentClassifier):
+class TwoStageLogisticRegression(TwoStageModel, LabelModel):
     """Sparse logistic regression in two stages: blocks vote for columns, then a perturbed objective is minimized.
 
     More than two classes are fitted one against the rest, all in one charge of the whole budget, which is shared
@@ -186,31 +135,3 @@ class TwoStageLogisticRegression(TwoStageFamily, DescentClassifier):
     ---------
     One `fit` with declared classes satisfies `budget` under `adjacency`. Proof: docs/proofs/perturbation.md.
     """
-
-    @says_what_it_lacks
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        sparsity: int,
-        row_norm: float,
-        adjacency: Adjacency,
-        entry_bound: float | None = None,
-        classes: Any = None,
-        n_blocks: int | None = None,
-        regularization: float | None = None,
-        clip: float | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.sparsity = sparsity
-        self.row_norm = row_norm
-        self.adjacency = adjacency
-        self.entry_bound = entry_bound
-        self.classes = classes
-        self.n_blocks = n_blocks
-        self.regularization = regularization
-        self.clip = clip
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept

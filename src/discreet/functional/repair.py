@@ -176,6 +176,13 @@ def mean_predictor(
     return min(max(mean, -bound), bound)
 
 
+DOMINATED = (
+    "Noise-dominated: the smallest eigenvalue of the released quadratic does not stand above the privacy noise, so the "
+    "coefficients are what the repair makes of them. Raise `budget`, use more rows or fewer columns, or predict the "
+    "mean."
+)
+
+
 def warn_if_dominated(minimiser: Minimiser, *, stacklevel: int = 2) -> None:
     """Emit a :class:`NoiseDominatedWarning` where the noise hides the weakest direction of the data.
 
@@ -192,9 +199,7 @@ def warn_if_dominated(minimiser: Minimiser, *, stacklevel: int = 2) -> None:
     """
     if minimiser.noise_dominated:
         warnings.warn(
-            "Noise-dominated: the smallest eigenvalue of the released quadratic does not stand above the privacy "
-            "noise, so the coefficients are what the repair makes of them. Raise `budget`, use more rows or fewer "
-            "columns, or predict the mean.",
+            DOMINATED,
             NoiseDominatedWarning,
             stacklevel=stacklevel + 1,
         )

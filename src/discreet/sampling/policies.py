@@ -20,7 +20,7 @@ restart and cool-down are this project's. Proof: docs/proofs/sampling.md
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -323,3 +323,17 @@ class Plain(Policy):
         """Return blocks of one proposal."""
         _delta_for(self, None, terms.budget)
         return Runtime(policy=self.kind, block=1, parameter=self.thin)
+
+
+def policy_to_json(policy: Policy) -> dict[str, Any]:
+    """Return a policy as a JSON object: its kind and its exact settings."""
+    given = {field.name: getattr(policy, field.name) for field in fields(policy)}
+    return {"kind": policy.kind, **{name: None if value is None else str(value) for name, value in given.items()}}
+
+
+def policy_from_json(document: dict[str, Any]) -> Policy:
+    """Return the policy that `policy_to_json` wrote."""
+    kinds: dict[str, type[Policy]] = {
+        cls.kind: cls for cls in (CoolDown, Truncated, BlockRestart, ConstantAcceptance, Squeeze, Plain)
+    }
+    return kinds[document["kind"]](**{name: value for name, value in document.items() if name != "kind"})

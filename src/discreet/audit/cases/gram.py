@@ -10,8 +10,7 @@ import numpy as np
 
 from discreet.audit.cases.case import Entry, Setup, of_fit, of_plan, payer
 from discreet.audit.neighbours import BEYOND, Table, opposed_rows, sign_flip, zero_against_full, zeros
-from discreet.estimators.functional_linear import FunctionalLinearRegression
-from discreet.estimators.functional_logistic import FunctionalLogisticRegression
+from discreet.estimators.functional import FunctionalLinearRegression, FunctionalLogisticRegression
 from discreet.functional.gram import plan_gram
 from discreet.functional.moments import release_moments
 from discreet.lattice.bounds import Box, Interval

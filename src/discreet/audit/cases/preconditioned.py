@@ -16,7 +16,7 @@ from discreet.audit.cases.case import Entry, Setup, of_fit, of_plan
 from discreet.audit.neighbours import BEYOND, Table, sign_flip, zeros
 from discreet.descent.preconditioned.plan import preconditioned_plan
 from discreet.descent.preconditioned.settings import Settings
-from discreet.estimators.models import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp

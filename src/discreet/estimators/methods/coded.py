@@ -1,166 +1,77 @@
-"""Rows for the methods that bound a row by its norm: perturbation, thresholded and peeled steps."""
+"""Methods that bound a row by its norm: perturbation, thresholded and peeled steps, Frank-Wolfe, two stages."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.descent.blas_threads import one_thread
-from discreet.descent.one_model_a_class import PrivateTable, plan_models
-from discreet.descent.preconditioned.gridded_rows import gridded
-from discreet.descent.preconditioned.whitening import feature_norm_squared
-from discreet.estimators.methods.declared import BoundedRows, NormedRows
-from discreet.estimators.perturbed import PerturbedLogisticRegression
-from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticRegression
+from discreet.descent.model_plans import ModelFacts, plan_models
+from discreet.estimators.methods import quality
+from discreet.estimators.methods.inference import NOT_DESCENT, RIDGE
+from discreet.estimators.methods.released import Planned
+from discreet.models.printed import STEPS_TOO_LONG
+from discreet.models.result import RegressionResult
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
-    from discreet.descent.one_model_a_class import ModelPlan, ModelsPlan
-    from discreet.descent.rows import IntegerRows
+    from discreet.descent.model_plans import ModelPlan
     from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.descent_base import Facts
-    from discreet.lattice.grid import Layout
-    from discreet.lattice.row_grid import RowGrid
+    from discreet.privacy.release import Release
 
 
-class _LinearSteps(SparseLinearRegression):
-    """Plans steps of the squared loss."""
-
-    def plan(self, facts: Facts, *, shorten_steps: bool = False) -> ModelPlan:
-        """Return the plan of one model."""
-        return self._plan(facts, shorten_steps=shorten_steps)
-
-
-class _CountSteps(_LinearSteps):
-    """Plans steps of the Poisson loss."""
-
-    _loss: ClassVar[str] = "poisson"
-
-
-class _LogisticSteps(SparseLogisticRegression):
-    """Plans steps of the logistic loss."""
-
-    def plan(self, facts: Facts, *, shorten_steps: bool = False) -> ModelPlan:
-        """Return the plan of one model."""
-        return self._plan(facts, shorten_steps=shorten_steps)
-
-
-class _Perturbed(PerturbedLogisticRegression):
-    """Plans objective or output perturbation."""
-
-    def plan(self, facts: Facts) -> ModelPlan:
-        """Return the plan of one model."""
-        return self._plan(facts)
-
-
-_STEPS = {"squared": _LinearSteps, "logistic": _LogisticSteps, "poisson": _CountSteps}
-
-
-def plan_coded(
-    method: str, loss: str, facts: Facts, *, declared: dict[str, Any], given: dict[str, Any], dense: bool = False
-) -> ModelsPlan:
+def plan_normed(declared: Declared, plan_one: Callable[[ModelFacts], ModelPlan], *, method: str) -> Planned:
     """Return the plan of all models of a fit by one of the methods that bound rows by a norm.
 
     Parameters
     ----------
-    method : {"perturbation", "threshold", "peel", "steps"}
-        "steps" are noisy steps of all columns.
-    loss : {"squared", "logistic", "poisson"}
-        What is minimized.
-    facts : Facts
-        What is public.
-    declared : dict
-        `budget`, `adjacency`, `row_norm`, `fit_intercept`.
-    given : dict
-        `sparsity`, `entry_bound`, `n_steps`, `step_size`, `clip` where they were given; None elsewhere.
-    dense : bool, default False
-        Whether rows are stored with their zeros: thresholded and peeled steps are then shortened where what they
-        released tells that columns are too much alike for them.
+    declared : Declared
+        The fit.
+    plan_one : callable
+        Makes the plan of one model from the public facts.
+    method : str
+        How the result calls it.
     """
-    if method == "perturbation":
-        of_one = _Perturbed(**declared).plan(facts)
-    else:
-        selection = "all" if method == "steps" else method
-        extra = {"y_bounds": None} if loss != "logistic" else {}
-        planner: Any = _STEPS[loss](selection=selection, **declared, **given, **extra)
-        of_one = planner.plan(facts, shorten_steps=dense and method in {"threshold", "peel"})
-    return plan_models(of_one, declared["budget"], facts.n_models)
+    rows, loss, n_rows = declared.rows, declared.loss, declared.known_size
+    table = rows.normed(declared)
+    facts = ModelFacts(
+        loss=loss,
+        budget=declared.budget,
+        adjacency=declared.adjacency,
+        n_columns=rows.n_coefficients,
+        n_rows=n_rows,
+        row_norm=rows.row_norm,
+        entry_bound=rows.entry_bound,
+        intercept=declared.intercept,
+        target_bounds=table.target_bounds,
+        n_models=declared.n_models,
+    )
+    plan = plan_models(plan_one(facts), declared.budget, declared.n_models)
+    one, grid = plan.one.plan, plan.one.grid
 
+    def read(released: Release[Any]) -> RegressionResult:
+        values = released.value if isinstance(released.value, tuple) else (released.value,)
+        thetas = np.array([value.theta for value in values])
+        constants = thetas[:, -1] * (grid.constant * grid.unit) if grid.constant else np.zeros(len(values))
+        slopes = np.ascontiguousarray(thetas[:, : grid.n_columns])
+        dominated = quality.normed_is_dominated(one, values, slopes, n_rows=n_rows, loss=loss)
+        too_long = quality.steps_were_too_long(one, values, n_rows=n_rows, loss=loss)
+        coefs, constants = table.to_user(slopes, constants, loss)
+        settings = plan.one.settings
+        return RegressionResult(
+            loss=loss,
+            coefs=coefs,
+            constants=constants,
+            has_intercept=declared.intercept,
+            event=released.event,
+            label=released.label,
+            notes=(STEPS_TOO_LONG,) if too_long else (),
+            noise_dominated=dominated or too_long,
+            method=method,
+            settings=settings,
+            grid=None if rows.bounded else grid,
+            no_intervals=RIDGE if "regularization" in settings else NOT_DESCENT,
+        )
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CodedTable:
-    """Private rows that are first put on the grid of their bounds, then on that of their norm.
-
-    Parameters
-    ----------
-    private_rows : BoundedRows
-        The rows.
-    loss : {"squared", "logistic", "poisson"}
-        How targets are measured: in half-widths of their bounds, as 0 and 1, in counts.
-    n_models : int
-        One, or one a class.
-    """
-
-    private_rows: BoundedRows
-    loss: str
-    n_models: int
-
-    def on_grid(self, grid: RowGrid) -> list[IntegerRows]:
-        """Return the rows as whole numbers, once a target.
-
-        Raises
-        ------
-        InvalidData
-            What the source says of missing cells.
-        """
-        bounded = self.private_rows
-        layout, read = bounded.layout, bounded.read_layout
-        with one_thread():
-            rows = gridded(bounded.private_source, read)
-        first = int(layout.intercept)
-        pairs = zip(rows.private_blocks, rows.private_dropped, strict=True)
-        blocks = [block if dropped is None else block[:, ~dropped] for block, dropped in pairs]
-        codes = np.concatenate([np.empty((layout.width, 0), np.float32), *blocks], axis=1)
-        matrix = np.ascontiguousarray(codes[first:-1].T, dtype=np.float64) / 2.0**layout.bits
-        targets, limits = self._targets(codes[-1].astype(np.float64))
-        return PrivateTable(matrix, targets, layout.names[:-1], limits).on_grid(grid)
-
-    def _targets(self, codes: NDArray[np.float64]) -> tuple[tuple[NDArray[np.float64], ...], tuple[float, float]]:
-        layout, read = self.private_rows.layout, self.private_rows.read_layout
-        if self.n_models > 1:
-            places = read.codings[-1].encode(np.arange(1.0, self.n_models + 1.0))
-            return tuple(np.equal(codes, place).astype(np.float64) for place in places), (0.0, 1.0)
-        if self.loss == "logistic":
-            return ((codes > 0).astype(np.float64),), (0.0, 1.0)
-        if self.loss == "squared":
-            return (codes / 2.0**layout.bits,), (-1.0, 1.0)
-        coding = layout.codings[-1]
-        return (coding.decode(codes),), (coding.lower, coding.upper)
-
-
-def row_norm_of(layout: Layout) -> float:
-    """Return a bound of the Euclidean norm of a coded row without its constant and target, over 2**bits."""
-    squared = feature_norm_squared(layout) - 4**layout.bits * layout.intercept
-    return math.nextafter(math.sqrt(max(squared, 1)) / 2.0**layout.bits, math.inf)
-
-
-def normed_table(declared: Declared, loss: str) -> tuple[PrivateTable, tuple[float, float], float]:
-    """Return rows of a norm with one target a model, its limits, and the public center that was taken off."""
-    rows = declared.rows
-    assert isinstance(rows, NormedRows)  # noqa: S101  (what is asked for)
-    low, high = declared.target_bounds
-    center = 0.0
-    if loss == "logistic":
-        assert declared.classes is not None  # noqa: S101  (labels have classes)
-        places = range(declared.n_models) if declared.n_models > 1 else (1,)
-        targets = tuple(np.equal(rows.private_target, place).astype(np.float64) for place in places)
-    else:
-        center = (low + high) / 2 if loss == "squared" and declared.intercept else 0.0
-        # Clipped before it is moved: a difference of huge numbers could lose the target's digits.
-        targets = (np.clip(rows.private_target, low, high) - center,)
-    limits = (low - center, high - center)
-    return PrivateTable(rows.private_matrix, targets, declared.names, limits), limits, center
+    return Planned(plan=plan, data=table.private_table, read=read)

@@ -11,13 +11,18 @@ import numpy as np
 
 from discreet import _checks
 from discreet.descent.blas_threads import one_thread
+from discreet.descent.model_plans import additive
 from discreet.descent.preconditioned.defaults import settings_for
 from discreet.descent.preconditioned.gridded_rows import GriddedRows, gridded
 from discreet.descent.preconditioned.plan import preconditioned_plan
 from discreet.descent.preconditioned.settings import Settings
-from discreet.estimators.step_family import additive
+from discreet.estimators.methods.declared import BoundedColumns
+from discreet.estimators.methods.inference import spread_of_descent
+from discreet.estimators.methods.quality import descent_is_dominated
+from discreet.estimators.methods.released import Planned
 from discreet.estimators.methods.weights import WeightedPlan, gram_block, weighted_rows
 from discreet.lattice.gram import GramSum
+from discreet.models.result import RegressionResult
 from discreet.privacy.budgets import Pure
 from discreet.privacy.events.repeated import RepeatedEvent, share_of
 
@@ -26,14 +31,16 @@ if TYPE_CHECKING:
 
     from discreet.descent.preconditioned.defaults import PreconditionedSettings
     from discreet.descent.preconditioned.fit import PreconditionedFit
-    from discreet.descent.preconditioned.gridded_rows import RowSource
     from discreet.descent.preconditioned.plan import PreconditionedPlan
+    from discreet.estimators.methods.declared import Declared
     from discreet.estimators.methods.weights import Weights
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
     from discreet.privacy.events.event import Event
+    from discreet.privacy.release import Release
+    from discreet.tables.rows import PrivateRows
 
 # The largest residual in the units of a clip: a target in half-widths of its bounds, a label, a count over its bound.
 RESIDUAL_BOUNDS = {"squared": 2.0, "logistic": 1.0, "poisson": 1.0}
@@ -64,7 +71,7 @@ class DescentsPlan:
     n_models: int
     weights: Weights | None = None
 
-    def measure(self, data: RowSource) -> GriddedRows:
+    def measure(self, data: PrivateRows) -> GriddedRows:
         """Return the rows on the grid.
 
         Raises
@@ -152,7 +159,7 @@ def plan_descents(
     Parameters
     ----------
     layout, read_layout : Layout
-        See `BoundedRows`.
+        See `BoundedColumns`.
     loss : {"squared", "logistic", "poisson"}
         What is minimized.
     n_rows : int
@@ -189,3 +196,53 @@ def plan_descents(
             shape=(n_models, *one.event.shape),
         )
     return DescentsPlan(one, event, read_layout, n_models, weights)
+
+
+def plan_descent_model(declared: Declared, given: Mapping[str, Any]) -> Planned:
+    """Return the plan of a preconditioned descent, whose result has intervals where they are known to be right.
+
+    Parameters
+    ----------
+    declared : Declared
+        The fit.
+    given : mapping
+        `gram_share`, `n_steps`, `step_size`, `clip` where they were given; None elsewhere.
+    """
+    rows, loss = declared.rows, declared.loss
+    assert isinstance(rows, BoundedColumns)  # noqa: S101  (by the choice's check)
+    plan = plan_descents(
+        rows.layout,
+        rows.read_layout,
+        loss,
+        n_rows=declared.known_size,
+        n_models=declared.n_models,
+        budget=declared.budget,
+        adjacency=declared.adjacency,
+        overrides={name: given.get(name) for name in OVERRIDES},
+        weights=declared.weights,
+    )
+    settings = plan.one.settings
+
+    def read(released: Release[tuple[PreconditionedFit, ...]]) -> RegressionResult:
+        fits = released.value
+        spread = spread_of_descent(fits, declared)
+        return RegressionResult(
+            loss=loss,
+            coefs=np.array([fit.coef for fit in fits]),
+            constants=np.array([fit.intercept for fit in fits]),
+            has_intercept=declared.intercept,
+            event=released.event,
+            label=released.label,
+            noise_dominated=any(descent_is_dominated(fit, loss) for fit in fits),
+            method="descent",
+            settings={
+                "n_steps": settings.n_steps,
+                "step_size": settings.step_size,
+                "clip": settings.clip,
+                "gram_share": float(settings.gram_share),
+            },
+            uncertainty=spread.uncertainty,
+            no_intervals=spread.reason,
+        )
+
+    return Planned(plan=plan, data=rows.private_rows, read=read)

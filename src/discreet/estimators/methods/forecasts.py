@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
+from discreet.descent.model_plans import ModelFacts
 from discreet.descent.preconditioned.fit import PreconditionedFit
 from discreet.descent.preconditioned.links import link_of
 from discreet.descent.preconditioned.whitened_steps import step_stds, tail_weights
 from discreet.descent.preconditioned.whitening import whitener
+from discreet.descent.rivals.models import plan_perturbed
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.estimators.methods.choice import LOSSES, METHODS, PublicFacts, choose, why_not
-from discreet.estimators.methods.coded import plan_coded, row_norm_of
-from discreet.estimators.methods.declared import label_layout
-from discreet.estimators.descent_base import Facts as StepFacts
+from discreet.estimators.methods.declared import label_layout, row_norm_of
 from discreet.estimators.methods.descents import OVERRIDES, plan_descents
 from discreet.functional.assumptions import laws_of, second_moments
 from discreet.functional.forecast import ASSUMED_R_SQUARED
@@ -290,14 +290,18 @@ class _Outlook:
     def _of_perturbation(self) -> float:
         """Return the noise of the minimizer of an objective with a random linear term, to first order."""
         n_columns = self.layout.width - 1 - self.layout.intercept
-        facts = StepFacts(n_columns, self.n_rows, self.adjacency, (0.0, 1.0))
-        promise = {
-            "budget": self.budget,
-            "adjacency": self.adjacency,
-            "row_norm": row_norm_of(self.layout),
-            "fit_intercept": self.layout.intercept,
-        }
-        plan = plan_coded("perturbation", self.loss, facts, declared=promise, given={}).one.plan
+        facts = ModelFacts(
+            loss=self.loss,
+            budget=self.budget,
+            adjacency=self.adjacency,
+            n_columns=n_columns,
+            n_rows=self.n_rows,
+            row_norm=row_norm_of(self.layout),
+            entry_bound=None,
+            intercept=self.layout.intercept,
+            target_bounds=(0.0, 1.0),
+        )
+        plan = plan_perturbed(facts).plan
         event, grid = plan.event, plan.problem.grid
         first = int(self.layout.intercept)
         rows = self.moments[first:-1, first:-1] / grid.row_norm**2

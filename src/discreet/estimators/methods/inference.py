@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned.fit import PreconditionedFit
-    from discreet.estimators.methods.dispatch import Fitted
-    from discreet.privacy.adjacency import Adjacency
+    from discreet.estimators.methods.declared import Declared
 
 # The smallest eigenvalue of the Gram matrix must be at least so many times the scale of its noise.
 _ABOVE_NOISE = 2.0
@@ -53,36 +52,14 @@ class Spread:
     reason: str | None
 
 
-def spread_of(found: Fitted, loss: str, adjacency: Adjacency, *, n_rows: int, may_drop: bool, weighted: bool) -> Spread:
-    """Return how sure the coefficients of a fit are; post-processing.
-
-    Parameters
-    ----------
-    found : Fitted
-        What a method found.
-    loss : {"squared", "logistic", "poisson"}
-        What was minimized.
-    adjacency : Replace or AddRemove
-        Of the release.
-    n_rows : int
-        The public number of rows.
-    may_drop : bool
-        Whether records may contribute nothing.
-    weighted : bool
-        Whether records have weights.
-    """
-    if weighted:
+def spread_of_descent(fits: tuple[PreconditionedFit, ...], declared: Declared) -> Spread:
+    """Return how sure the coefficients of a descent are; post-processing."""
+    if declared.weights is not None:
         return Spread(None, WEIGHTED)
-    if found.moments is not None:
-        if loss != "squared":
-            return Spread(None, PARABOLA)
-        return Spread(found.moments.uncertainty(found.answer), found.moments.why_no_intervals(found.answer))
-    if not found.fits:
-        return Spread(None, RIDGE if found.settings.keys() & {"regularization", "ridge"} else NOT_DESCENT)
-    if loss != "squared":
+    if declared.loss != "squared":
         return Spread(None, NO_LOGIT)
-    fit = found.fits[0]
-    public = n_rows if adjacency.size_is_public and not may_drop else None
+    (fit,) = fits
+    public = declared.n_rows if declared.adjacency.size_is_public and not declared.rows.may_drop else None
     reason = why_not_offered(fit, count_is_known=public is not None or fit.layout.intercept)
     return Spread(None, reason) if reason is not None else Spread(descent_uncertainty(fit, public), None)
 

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.descent.preconditioned.whitening import feature_norm_squared
+from discreet.descent.steps import DescentPlan
 from discreet.privacy.events.perturbation import PerturbedMinimizerEvent, PerturbedObjectiveEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.descent.preconditioned.fit import PreconditionedFit
     from discreet.descent.steps import NoisyDescent
 
-# A note of a release whose steps were too long; its file keeps it.
-ASTRAY = "steps were longer than these rows bear, so the model may be far off: lower `step_size` or `sparsity`"
 # A model is noise-dominated where at least this part of its margins' variance is noise.
 _MOST_NOISE = 0.5
 # Typical second derivatives of the losses by the margin; a count's is its mean over the bound.
@@ -87,26 +88,39 @@ def descent_is_dominated(fit: PreconditionedFit, loss: str) -> bool:
     return bool(not float(np.trace(noise @ moments)) < _MOST_NOISE * spread)
 
 
-def coded_is_dominated(plan: Any, slopes: NDArray[np.float64], *, n_rows: int, loss: str, factor: float = 1.0) -> bool:
+def normed_is_dominated(plan: Any, fits: Sequence[Any], slopes: NDArray[np.float64], *, n_rows: int, loss: str) -> bool:
     """Return whether at least half of a norm-bounded model's squared length is noise, by public numbers.
 
     Parameters
     ----------
-    plan : DescentPlan or PerturbationPlan
-        The plan of one model.
+    plan : Plan
+        Of one model.
+    fits : sequence
+        What was released of each model.
     slopes : ndarray of float64, shape (n_models, n_columns)
-        What was released.
+        Its coefficients.
     n_rows : int
         The public number of rows.
     loss : {"squared", "logistic", "poisson"}
         The loss.
-    factor : float, default 1
-        What part of their length steps had at most.
     """
-    event = plan.event
-    perturbed = isinstance(event, (PerturbedObjectiveEvent, PerturbedMinimizerEvent))
-    noise = _of_perturbation(plan, n_rows) if perturbed else _of_steps(plan, slopes, n_rows, loss, factor)
+    if isinstance(plan.event, (PerturbedObjectiveEvent, PerturbedMinimizerEvent)):
+        noise = _of_perturbation(plan, n_rows)
+    elif _has_steps(plan):
+        factor = max(getattr(fit, "first_factor", 1.0) for fit in fits)
+        noise = _of_steps(plan, slopes, n_rows, loss, factor)
+    else:
+        return False
     return bool(not noise < _MOST_NOISE * float(np.min(np.einsum("ij,ij->i", slopes, slopes))))
+
+
+def steps_were_too_long(plan: Any, fits: Sequence[Any], *, n_rows: int, loss: str) -> bool:
+    """Return whether some model's steps were longer than its rows allow; False of methods without such steps."""
+    return _has_steps(plan) and any(steps_of_one_were_too_long(plan, fit, n_rows=n_rows, loss=loss) for fit in fits)
+
+
+def _has_steps(plan: Any) -> bool:
+    return isinstance(plan, DescentPlan)
 
 
 def _of_perturbation(plan: Any, n_rows: int) -> float:
@@ -132,8 +146,8 @@ def _of_steps(plan: Any, slopes: NDArray[np.float64], n_rows: int, loss: str, fa
     return float(n_kept * std**2 * remembered)
 
 
-def steps_went_astray(plan: Any, fit: NoisyDescent, *, n_rows: int, loss: str) -> bool:
-    """Return whether steps were longer than the rows bear, by what they released.
+def steps_of_one_were_too_long(plan: Any, fit: NoisyDescent, *, n_rows: int, loss: str) -> bool:
+    """Return whether steps were longer than the rows allow, by what they released.
 
     The mean gradient g of residuals of at most `clip` has ``|g|**2 <= clip**2 * largest``, the largest eigenvalue of
     the rows' second moments, by the Cauchy-Schwarz inequality: what the first step released tells of it. And a last

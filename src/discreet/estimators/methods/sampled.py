@@ -1,120 +1,150 @@
-"""One draw of the K-norm gradient mechanism for the front door."""
+"""One draw of the K-norm gradient mechanism."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.estimators.k_norm_base import default_ridge
-from discreet.privacy.release import release
+import numpy as np
+
+from discreet.estimators.methods.declared import BoundedColumns
+from discreet.estimators.methods.inference import RIDGE
+from discreet.estimators.methods.released import Planned
+from discreet.lattice.row_grid import RowGrid
+from discreet.models.result import RegressionResult
 from discreet.sampling.k_norm.gradient import GradientTarget
-from discreet.sampling.k_norm.losses import LogCoshLoss, LogisticLoss
-from discreet.sampling.k_norm.model_rows import CodedRows, LayoutRows
+from discreet.sampling.k_norm.losses import HuberLoss, LogCoshLoss, LogisticLoss
+from discreet.sampling.k_norm.model_rows import LayoutRows, ScaledDownRows, default_ridge
+from discreet.sampling.k_norm.rows import NormedRows
 from discreet.sampling.k_norm.targets import plan_k_norm
-from discreet.sampling.policies import CoolDown
+from discreet.sampling.pca.second_moments import UnitGrid
+from discreet.sampling.policies import CoolDown, check_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.estimators.methods.declared import BoundedRows
-    from discreet.lattice.grid import Layout
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
-    from discreet.privacy.ledger import Ledger
+    from discreet.estimators.methods.declared import BoundedNorms, Declared
     from discreet.privacy.release import Release
+    from discreet.sampling.k_norm.model_rows import ModelRows
+    from discreet.sampling.policies import Policy
 
-# Residuals count up to a quarter of the range of a target: this, in half-widths.
-_CLIP = 0.5
-
-
-class SampledRows(CodedRows):
-    """Bounded rows as the sampler reads them.
-
-    Parameters
-    ----------
-    rows : BoundedRows
-        The private rows.
-    size : int
-        Their public number.
-    """
-
-    def __init__(self, rows: BoundedRows, size: int) -> None:
-        self._rows = rows
-        self._size = size
-
-    def size(self) -> int:
-        """Return the number of rows."""
-        return self._size
-
-    def blocks(self, layout: Layout) -> Iterator[NDArray[np.float64]]:
-        """Yield the rows; may raise what the data owner declared."""
-        del layout  # differs from the one on which rows are read in the name of its target's ends alone
-        yield from (block for block, _ in self._rows.private_source.blocks(self._rows.read_layout))
+# Residuals beyond this part of the range of y count no more than it, by default.
+_CLIP = 1 / 4
+# Where rows are scaled down to a norm, the constant column is half of it.
+_CONSTANT = Fraction(1, 2)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Drawn:
-    """A drawn linear predictor in the user's units.
+@dataclass(frozen=True, eq=False, repr=False)
+class DrawnRows:
+    """Private rows as a sampler reads them, and the way back to the units of the target.
 
     Parameters
     ----------
-    coef : ndarray of float64, shape (n_coefficients,)
-        Per unit of the columns.
-    intercept : float
-        0 where the model has none.
-    released : Release
-        The draw.
-    ridge : float
-        What was added to the objective.
-    noise_dominated : bool
-        Whether the spread of the draw is at least half of what was drawn, in squares.
+    reader : ModelRows
+        Public declarations.
+    private_data : object
+        What `reader` reads.
+    center, half : float
+        A target of -1 to 1 means ``center - half`` to ``center + half``.
     """
 
-    coef: NDArray[np.float64]
-    intercept: float
-    released: Release[Any]
-    ridge: float
-    noise_dominated: bool
+    reader: ModelRows
+    private_data: Any
+    center: float
+    half: float
+
+    @classmethod
+    def of(cls, declared: Declared) -> DrawnRows:
+        """Return the rows of a declared fit."""
+        labels, rows = declared.classes is not None, declared.rows
+        low, high = declared.target_bounds
+        center, half = ((low + high) / 2, (high - low) / 2) if rows.intercept else (0.0, max(abs(low), abs(high)))
+        if isinstance(rows, BoundedColumns):
+            reader = LayoutRows(layout=rows.layout, read_layout=rows.read_layout, labels=labels)
+            return cls(reader, rows.private_rows, center, half)
+        return _of_norms(rows, labels=labels, bounds=(low, high), center=center, half=half)
 
 
-def draw_coefficients(
-    rows: BoundedRows, loss: str, *, n_rows: int, budget: Budget, adjacency: Adjacency, ledger: Ledger | None
-) -> Drawn:
-    """Draw coefficients with a density that falls with the length of the gradient; charges the ledger once.
-
-    Parameters
-    ----------
-    rows : BoundedRows
-        The private rows.
-    loss : {"squared", "logistic"}
-        The squared loss is log cosh, quadratic up to a quarter of the range of the target.
-    n_rows : int
-        Their public number.
-    budget, adjacency, ledger
-        Of the fit.
-    """
-    reader = LayoutRows(layout=rows.layout, labels=loss == "logistic")
-    kind: Any = LogisticLoss() if loss == "logistic" else LogCoshLoss(clip=_CLIP)
-    target = GradientTarget(loss=kind, reader=reader, ridge=default_ridge(kind, reader, n_rows))
-    public = n_rows if adjacency.size_is_public else None
-    plan = plan_k_norm(target, budget=budget, adjacency=adjacency, runtime=CoolDown(), n_rows=public)
-    released: Release[Any] = release(plan, SampledRows(rows, n_rows), ledger, n_rows=n_rows)
-    point = released.value.point
-    found = reader.predictor(point)
-    coef, intercept = found.coef, found.intercept
-    if loss == "squared":
-        coding = rows.layout.codings[-1]
-        half = 2.0**rows.layout.bits / coding.scale
-        coef, intercept = coef * half, intercept * half + coding.center
-    spread = float(plan.scaled.spread * plan.scaled.grid.step)  # type: ignore[attr-defined]
-    dimension = reader.width
-    return Drawn(
-        coef=coef,
-        intercept=intercept if rows.layout.intercept else 0.0,
-        released=released,
-        ridge=float(target.ridge),
-        noise_dominated=bool(dimension * (dimension + 1) * spread**2 >= 0.5 * float(point @ point)),
+def _of_norms(
+    rows: BoundedNorms, *, labels: bool, bounds: tuple[float, float], center: float, half: float
+) -> DrawnRows:
+    grid = UnitGrid(rows.n_coefficients, rows.row_norm)
+    target, limits = rows.private_target, (0.0, 1.0)
+    if not labels:
+        target, limits = (np.clip(target, *bounds) - center) / half, (-1.0, 1.0)
+    reader = NormedRows(
+        grid=grid, bounds=limits, constant=_CONSTANT if rows.intercept else Fraction(0), names=rows.names
     )
+    return DrawnRows(ScaledDownRows(reader=reader, columns=rows.names), (rows.private_matrix, target), center, half)
+
+
+def plan_draw(
+    declared: Declared,
+    *,
+    smooth: bool = True,
+    clip: float | None = None,
+    ridge: float | None = None,
+    runtime: Policy | None = None,
+) -> Planned:
+    """Return the plan of a draw of coefficients with a density that falls with the length of the gradient.
+
+    Parameters
+    ----------
+    declared : Declared
+        The fit; its loss is "logistic" or "squared".
+    smooth : bool
+        Of "squared": whether residuals are clipped smoothly, as ``clip * tanh(residual / clip)``.
+    clip : float or None
+        Of "squared", in units of the target; None takes a quarter of its range.
+    ridge : float or None
+        None takes the one at which one proposal in 256 is known to be accepted.
+    runtime : policy or None
+        How long to run; None for `CoolDown()`.
+    """
+    rows, drawn = declared.rows, DrawnRows.of(declared)
+    reader, labels = drawn.reader, declared.classes is not None
+    settings: dict[str, Any] = {}
+    if labels:
+        kind: Any = LogisticLoss()
+    else:
+        low, high = declared.target_bounds
+        settings["clip"] = (high - low) * _CLIP if clip is None else clip
+        kind = (LogCoshLoss if smooth else HuberLoss)(clip=settings["clip"] / drawn.half)
+    n_rows = declared.n_rows if declared.adjacency.size_is_public else None
+    target = GradientTarget(
+        loss=kind, reader=reader, ridge=default_ridge(kind, reader, n_rows or 1) if ridge is None else ridge
+    )
+    plan = plan_k_norm(
+        target,
+        budget=declared.budget,
+        adjacency=declared.adjacency,
+        runtime=CoolDown() if runtime is None else check_policy(runtime),
+        n_rows=n_rows,
+    )
+
+    def read(released: Release[Any]) -> RegressionResult:
+        point = released.value.point
+        found = reader.predictor(point)
+        coef, intercept = found.coef, found.intercept
+        if not labels:
+            coef, intercept = coef * drawn.half, intercept * drawn.half + drawn.center
+        return RegressionResult(
+            loss=declared.loss,
+            coefs=coef[None, :],
+            constants=np.array([intercept if rows.intercept else 0.0]),
+            has_intercept=rows.intercept,
+            event=released.event,
+            label=released.label,
+            noise_dominated=draw_is_dominated(plan, point, reader.width),
+            method="sample",
+            settings=settings | {"ridge": float(target.ridge)},
+            grid=None if rows.bounded else RowGrid(rows.n_coefficients, rows.row_norm),
+            no_intervals=RIDGE,
+        )
+
+    return Planned(plan=plan, data=drawn.private_data, read=read)
+
+
+def draw_is_dominated(plan: Any, point: Any, dimension: int) -> bool:
+    """Return whether the spread of a draw is at least half of what was drawn, in squares; public."""
+    spread = float(plan.scaled.spread * plan.scaled.grid.step)
+    return bool(dimension * (dimension + 1) * spread**2 >= 0.5 * float(point @ point))

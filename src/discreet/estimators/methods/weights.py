@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.descent.preconditioned.gridded_rows import GriddedRows, rows_a_block
+from discreet.descent.preconditioned.gridded_rows import GriddedRows
 from discreet.descent.preconditioned.plan import PreconditionedPlan
 from discreet.descent.preconditioned.whitened_rows import WhitenedRows
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import GramSum
 from discreet.tables.arrays import UNEQUAL
 from discreet.tables.cells.given_cells import numbers_of
+from discreet.tables.rows import rows_a_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.descent.preconditioned.gridded_rows import RowSource
     from discreet.descent.preconditioned.links import Link
     from discreet.descent.preconditioned.whitening import Whitener
     from discreet.lattice.grid import Layout
+    from discreet.tables.rows import PrivateRows
 
 # Weights over the largest are whole multiples of this: few enough digits for a float32.
 _STEP = 2.0**-16
@@ -102,13 +103,13 @@ def class_weights(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.float6
     return np.asarray(found / found.max())
 
 
-def weighted_rows(source: RowSource, layout: Layout, weights: Weights) -> GriddedRows:
-    """Return the rows of a source on a grid, each with its weight as one more row of its block, and their Gram matrix.
+def weighted_rows(rows: PrivateRows, layout: Layout, weights: Weights) -> GriddedRows:
+    """Return rows on a grid, each with its weight as one more row of its block, and their Gram matrix.
 
     Parameters
     ----------
-    source : RowSource
-        The private rows.
+    rows : PrivateRows
+        The rows.
     layout : Layout
         The grid on which they are read; labels are its ends, or the positions of classes, 1, 2, ....
     weights : Weights
@@ -127,7 +128,7 @@ def weighted_rows(source: RowSource, layout: Layout, weights: Weights) -> Gridde
     total, kept, size = GramSum(layout), [], rows_a_block(layout.width)
     absent: list[NDArray[np.bool_] | None] = []
     start = 0
-    for block, dropped in source.blocks(layout):
+    for block, dropped in rows.blocks(layout):
         stop = start + block.shape[1]
         of_rows = np.ones(block.shape[1])
         if weights.private_rows is not None:

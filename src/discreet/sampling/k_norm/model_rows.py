@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lattice.grid import Layout
+    from discreet.sampling.k_norm.losses import GradientLoss
     from discreet.sampling.pca.second_moments import UnitGrid
     from discreet.tables.rows import PrivateRows
 
-_BLOCK_CELLS = 1 << 18
+# A default ridge is such that one proposal in so many is known to be accepted.
+_PROPOSALS = 256
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class LayoutRows(ModelRows):
         The grid of a row (1, x, y).
     labels : bool
         Whether the target is a label, below or above 0, that counts as 0 or 1.
+    read_layout : Layout or None
+        The grid on which rows are read, where it calls the target's ends by other names; None for `layout`.
 
     Guarantee
     ---------
@@ -121,6 +126,7 @@ class LayoutRows(ModelRows):
 
     layout: Layout
     labels: bool
+    read_layout: Layout | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -149,7 +155,7 @@ class LayoutRows(ModelRows):
     def read(self, data: PrivateRows) -> BoundedRows:
         """Return the rows."""
         bits, kept, targets = self.layout.bits, [np.empty((0, self.width))], [np.empty(0)]
-        for block, _ in data.blocks(self.layout):
+        for block, _ in data.blocks(self.read_layout or self.layout):
             kept.append(np.ldexp(block[:-1].T, -bits))
             targets.append((block[-1] > 0).astype(np.float64) if self.labels else np.ldexp(block[-1], -bits))
         return BoundedRows(np.concatenate(kept), np.clip(np.concatenate(targets), *self.target_bounds))
@@ -161,3 +167,18 @@ class LayoutRows(ModelRows):
         coef = theta[first:] * np.array([coding.scale for coding in codings]) * 2.0**-self.layout.bits
         constant = float(theta[0]) if first else 0.0
         return LinearPredictor(coef, constant - float(coef @ np.array([coding.center for coding in codings])))
+
+
+def default_ridge(loss: GradientLoss, reader: RowReader, n_rows: int) -> float:
+    """Return the ridge at which one proposal in 256 is known to be accepted: of the order of the number of rows.
+
+    Examples
+    --------
+    >>> from discreet.sampling.k_norm.losses import LogisticLoss
+    >>> grid = UnitGrid(5, row_norm=1.0)
+    >>> reader = ScaledDownRows(reader=NormedRows(grid=grid, bounds=(0, 1)), columns=("a", "b", "c", "d", "e"))
+    >>> round(default_ridge(LogisticLoss(), reader, 10_000))
+    246
+    """
+    trace = float(loss.curvature * reader.norm_squared) * n_rows
+    return trace / (reader.width * math.expm1(math.log(_PROPOSALS) / reader.width))

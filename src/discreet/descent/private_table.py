@@ -1,4 +1,4 @@
-"""One release of several models of the same rows: one a class, each against the rest."""
+"""Private rows as they were given, with one target a model, and as whole numbers on a grid."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.descent.rows import IntegerRows, integer_rows
-from discreet.errors import IncompatiblePlan
-from discreet.privacy.events.repeated import RepeatedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lattice.row_grid import RowGrid
-    from discreet.privacy.budgets import Budget
-    from discreet.privacy.coins import Coins
-    from discreet.privacy.events.event import Event
 
 
 class Passes:
@@ -107,77 +102,3 @@ class WatchedRows(IntegerRows):
         if self.passes is not None:
             self.passes.one_more()
         return total
-
-
-@dataclass(frozen=True, eq=False)
-class ModelPlan:
-    """The plan of one model, with what its estimator shows of it.
-
-    Parameters
-    ----------
-    plan : Plan
-        Of `IntegerRows`; its releases have a `theta`.
-    grid : RowGrid
-        The grid of its rows.
-    settled : dict
-        Public settings by name, such as the number of steps.
-    """
-
-    plan: Any
-    grid: RowGrid
-    settled: dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class ModelsPlan:
-    """The plan of all models of a fit; priced without data.
-
-    Parameters
-    ----------
-    one : ModelPlan
-        The plan of each.
-    event : Event
-        Of all of them together.
-    n_models : int
-        How many.
-    """
-
-    one: ModelPlan
-    event: Event
-    n_models: int
-
-    def measure(self, data: PrivateTable) -> list[IntegerRows]:
-        """Return the rows on the grid, checked."""
-        return [self.one.plan.measure(rows) for rows in data.on_grid(self.one.grid)]
-
-    def draw(self, statistic: list[IntegerRows], coins: Coins) -> Any:
-        """Return the release of the one model, or a tuple with one a class."""
-        drawn = tuple(self.one.plan.draw(rows, coins) for rows in statistic)
-        return drawn[0] if self.n_models == 1 else drawn
-
-
-def plan_models(one: ModelPlan, budget: Budget, n_models: int) -> ModelsPlan:
-    """Return the plan of `n_models` models, whose events together cost at most `budget`.
-
-    Raises
-    ------
-    IncompatiblePlan
-        If the noise of `one` is not calibrated to its budget, such as the printed one.
-    """
-    part = one.plan.event
-    if n_models == 1:
-        return ModelsPlan(one, part, 1)
-    if one.settled.get("noise") == "paper":
-        raise IncompatiblePlan(
-            f'`noise` "paper" is printed for one model, and there is one a class; found {n_models} classes. '
-            'Use noise="exact".'
-        )
-    event = RepeatedEvent(
-        part=part,
-        n_times=n_models,
-        adjacency=part.adjacency,
-        budget=budget,
-        statistic=f"{n_models} classes, each against the rest: {part.statistic}",
-        shape=(n_models, *part.shape),
-    )
-    return ModelsPlan(one, event, n_models)

@@ -1,0 +1,104 @@
+"""Estimators to files and back: a model's file with the class and its declarations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import _files
+from discreet.errors import InvalidData
+from discreet.lattice.bounds import Box, Interval
+from discreet.models.files import fields_of, plain_labels
+from discreet.models.result import RegressionResult
+from discreet.privacy.adjacency import adjacency_from_name
+from discreet.privacy.budgets import budget_from_json, to_json
+from discreet.sampling.policies import policy_from_json, policy_to_json
+from discreet.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+# Which module holds an estimator of a file; a file names nothing else.
+_HOMES = {
+    "LinearRegression": "front_door",
+    "LogisticRegression": "front_door",
+    "PoissonRegression": "front_door",
+    "FunctionalLinearRegression": "functional",
+    "FunctionalLogisticRegression": "functional",
+    "SparseLinearRegression": "sparse",
+    "SparseLogisticRegression": "sparse",
+    "FrankWolfeLinearRegression": "frank_wolfe",
+    "FrankWolfeLogisticRegression": "frank_wolfe",
+    "TwoStageLinearRegression": "two_stage",
+    "TwoStageLogisticRegression": "two_stage",
+    "PerturbedLogisticRegression": "perturbed",
+    "KNormGradientLinearRegression": "k_norm",
+    "KNormGradientLogisticRegression": "k_norm",
+    "KNormGradientQuantileRegression": "quantile",
+}
+
+
+def signed(result: RegressionResult, model: Any) -> RegressionResult:
+    """Return a result that names the estimator which found it, and its declarations as JSON has them."""
+    declarations = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
+    return replace(result, estimator=type(model).__name__, declarations=declarations)
+
+
+def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
+    """Return the fitted estimator of a file, of a class or any below it; its event is priced anew."""
+    result = RegressionResult(**fields_of(path))
+    with _files.well_formed(repr(str(path))):
+        if result.estimator is None:
+            raise InvalidData(f"{str(path)!r} holds a regression read from moments. Load it by RegressionResult.")
+        home = _HOMES.get(result.estimator)
+        found = kind if home is None else getattr(import_module(f"discreet.estimators.{home}"), result.estimator)
+        if found.__name__ != result.estimator or not issubclass(found, kind):
+            raise InvalidData(f"{str(path)!r} holds a {result.estimator}. Load it by that class.")
+        model = found(**{name: _declared(name, value) for name, value in result.declarations.items()})
+        model.take_result(result)
+        return model
+
+
+def _box(value: Box) -> dict[str, Any]:
+    return {"lower": list(value.lower), "upper": list(value.upper), "one_hot": [list(b) for b in value.one_hot]}
+
+
+# How declarations are written, and read; others are written as they are.
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "budget": to_json,
+    "adjacency": lambda value: value.name,
+    "x_bounds": _box,
+    "y_bounds": lambda value: [value.lower, value.upper],
+    "schema": lambda value: value.to_json(),
+    "classes": plain_labels,
+    "class_weight": lambda value: [[label, float(weight)] for label, weight in value.items()],
+    "gram_share": str,
+    "quantile": str,
+    "coef_bound": str,
+    "runtime": policy_to_json,
+}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "budget": budget_from_json,
+    "adjacency": adjacency_from_name,
+    "x_bounds": lambda value: Box(
+        lower=value["lower"], upper=value["upper"], one_hot=[slice(*block) for block in value["one_hot"]]
+    ),
+    "y_bounds": lambda value: Interval(*value),
+    "schema": Schema.from_json,
+    "class_weight": lambda value: {pair[0]: pair[1] for pair in value} if isinstance(value, list) else value,
+    "runtime": policy_from_json,
+}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if value is None or name not in _WRITTEN:
+        return value.item() if isinstance(value, np.generic) else value
+    return _WRITTEN[name](value)
+
+
+def _declared(name: str, value: Any) -> Any:
+    return value if value is None or name not in _READ else _READ[name](value)

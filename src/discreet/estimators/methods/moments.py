@@ -1,0 +1,50 @@
+"""One noisy Gram matrix, and the minimizer of an objective of degree two that is read from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.estimators.methods.declared import BoundedColumns
+from discreet.estimators.methods.released import Planned
+from discreet.functional.gram import gram_of, plan_gram
+from discreet.functional.moments import Moments
+from discreet.functional.objectives import last_column_selection
+
+if TYPE_CHECKING:
+    from discreet.estimators.methods.declared import Declared
+    from discreet.functional.objectives import QuadraticObjective
+    from discreet.models.result import RegressionResult
+    from discreet.privacy.release import Release
+
+
+def plan_moments(declared: Declared, objective: QuadraticObjective, *, mechanism: str = "auto") -> Planned:
+    """Return the plan of one noisy Gram matrix of (1, X, y), whose result has standard errors where they are valid.
+
+    Parameters
+    ----------
+    declared : Declared
+        The fit.
+    objective : QuadraticObjective
+        What is minimized.
+    mechanism : str
+        The law of the noise, as for :class:`FunctionalLinearRegression`.
+    """
+    rows = declared.rows
+    assert isinstance(rows, BoundedColumns)  # noqa: S101  (a Gram matrix needs bounds of every column)
+    adjacency = declared.adjacency
+    plan = plan_gram(
+        rows.layout,
+        budget=declared.budget,
+        adjacency=adjacency,
+        mechanism=mechanism,
+        loss=objective.loss,
+        size_is_public=adjacency.size_is_public and not rows.may_drop,
+        statistic=gram_of(rows.layout),
+        rows_per_unit=None if rows.design is None else rows.design.schema.rows_per_unit,
+    )
+
+    def read(released: Release[Any]) -> RegressionResult:
+        moments = Moments(rows.layout, released, rows.design)
+        return objective.describe(moments, last_column_selection(rows.layout), "")
+
+    return Planned(plan=plan, data=rows.private_rows, read=read)
