@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.datasets import dump_svmlight_file
 
 import discreet as dp
-from discreet.estimators import sparse_files as model_files
+from discreet.estimators.base import Model
 
 COMMON = ["--sparsity", "10", "--row-norm", "1", "--adjacency", "replace"]
 LOGISTIC = ["--loss", "logistic", "--classes=-1,1", *COMMON]
@@ -47,7 +47,7 @@ def test_a_model_is_fitted_written_and_used(words, discreet, file):
     assert (code, err) == (0, "")
     assert "Approx(epsilon=4, delta=1/1000000) under Replace(); private" in out
     assert "x0" in out
-    model = model_files.load("model.json")
+    model = Model.load("model.json")
     assert (np.argmax(np.abs(model.coef_)), model.sparsity_) == (0, 10)
     assert discreet("predict", "model.json", file[0], "-o", "p.csv")[0] == 0
     X, y = model_files_table(words)
@@ -86,7 +86,7 @@ def test_texts_stand_in_a_file_of_their_own(words, discreet):
     arguments = ["fit", "--sparse", "matrix.npz", "--labels", "labels.txt", *LOGISTIC, "--mu", 1]
     code, _, _ = discreet(*arguments, "--classes", "no,yes", "-o", "m.json")
     assert code == 0
-    assert model_files.load("m.json").classes_.tolist() == ["no", "yes"]
+    assert Model.load("m.json").classes_.tolist() == ["no", "yes"]
     arguments.remove("--classes=-1,1")
     (words / "labels.txt").unlink()
     code, _, err = discreet(*arguments)

@@ -9,14 +9,14 @@ import pytest
 import discreet as dp
 from descent.estimators import ALL, LINEAR, LOGISTIC, name_of, seeded, sparse_linear, sparse_logistic, table, target_of
 from discreet.errors import InvalidArgument, InvalidData
-from discreet.estimators import sparse_files as model_files
+from discreet.estimators.base import Model
 
 
 @pytest.fixture
 def saved(tmp_path):
     def save(model):
         path = tmp_path / "model.json"
-        path.write_text(model_files.dumps(model))
+        path.write_text(model.dumps())
         return path
 
     return save
@@ -32,7 +32,7 @@ def fitted(make, **changes):
 def test_a_model_comes_back_as_it_was(make, saved):
     """Predictions, declarations, settings, cost and label are the same, and it is written the same again."""
     model, X = fitted(make)
-    again = model_files.load(saved(model))
+    again = Model.load(saved(model))
     assert type(again) is type(model)
     np.testing.assert_array_equal(again.coef_, model.coef_)
     np.testing.assert_array_equal(again.intercept_, model.intercept_)
@@ -40,7 +40,7 @@ def test_a_model_comes_back_as_it_was(make, saved):
     assert again.release_.event == model.release_.event
     assert again.release_.label == model.release_.label
     assert {k: repr(v) for k, v in again.get_params().items()} == {k: repr(v) for k, v in model.get_params().items()}
-    assert model_files.dumps(again) == model_files.dumps(model)
+    assert again.dumps() == model.dumps()
 
 
 def test_names_and_several_classes_come_back(saved):
@@ -48,12 +48,12 @@ def test_names_and_several_classes_come_back(saved):
     X, y, labels = table()
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     model = sparse_linear().fit(frame, y)
-    again = model_files.load(saved(model))
+    again = Model.load(saved(model))
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     with pytest.raises(InvalidData, match="feature names"):
         again.predict(frame[list("bacdefgh")])
     several = sparse_logistic(classes=(0, 1, 2)).fit(X, labels)
-    again = model_files.load(saved(several))
+    again = Model.load(saved(several))
     np.testing.assert_array_equal(again.predict_proba(X), several.predict_proba(X))
 
 
@@ -62,7 +62,7 @@ def test_labels_come_back_in_their_kind(classes, saved):
     """Texts, booleans, whole numbers and floats."""
     X, _, codes = table()
     model = sparse_logistic(classes=classes).fit(X, np.array(classes)[codes])
-    again = model_files.load(saved(model))
+    again = Model.load(saved(model))
     assert again.classes_.tolist() == list(classes)
     assert [type(label) for label in again.classes_.tolist()] == [type(label) for label in classes]
 
@@ -74,7 +74,7 @@ def test_labels_that_json_has_not_are_refused(saved):
     labels[:] = [(code,) for code in codes]
     model = sparse_logistic().fit(X, labels)
     with pytest.raises(InvalidArgument, match="classes"):
-        model_files.dumps(model)
+        model.dumps()
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_labels_that_json_has_not_are_refused(saved):
 def test_a_damaged_file_is_refused(make, change, saved, tmp_path):
     """One error that says so, whatever is wrong."""
     model, _ = fitted(make)
-    document = json.loads(model_files.dumps(model)) | change
+    document = json.loads(model.dumps()) | change
     path = tmp_path / "damaged.json"
     path.write_text(json.dumps(document))
     with pytest.raises((InvalidData, InvalidArgument)):
-        model_files.load(path)
+        Model.load(path)
 
 
 def test_an_unfitted_model_is_not_written():
@@ -109,13 +109,13 @@ def test_an_unfitted_model_is_not_written():
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(NotFittedError):
-        model_files.dumps(LINEAR[0]())
+        LINEAR[0]().dumps()
 
 
 def test_a_file_holds_no_row(saved):
     """Its size depends on the columns that are left, not on the rows; the budget is an exact text."""
     X, y, _ = table(n=3000)
     model = sparse_linear(budget=dp.Zcdp(rho="1/3")).fit(X, y)
-    text = model_files.dumps(model)
+    text = model.dumps()
     assert len(text) < 3000
     assert '"1/3"' in text

@@ -4,6 +4,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.methods.reading import Asked, declare_arrays
 
 BOX = {"x_bounds": dp.Box(lower=0, upper=10), "adjacency": dp.Replace()}
 BUDGETS = [dp.Pure(epsilon=1), dp.Approx(epsilon=1, delta="1e-6"), dp.Zcdp(rho="1/2"), dp.Gdp(mu=1)]
@@ -47,3 +48,15 @@ def seeded(model, seed=5, **options):
     composition = {"composition": "sum"} if isinstance(model.budget, dp.Approx) else {}
     declared = {"total": model.budget, "adjacency": model.adjacency, "coins": dp.Coins.from_seed(seed), **composition}
     return dp.Ledger(**(declared | options))
+
+
+def declared_labels(X, labels, classes, adjacency=BOX["adjacency"]):
+    asked = Asked(
+        estimator=logistic(),
+        loss="logistic",
+        budget=dp.Gdp(mu=1),
+        adjacency=adjacency,
+        intercept=True,
+        classes=np.array(classes),
+    )
+    return declare_arrays(asked, X, labels, dp.Box(lower=0, upper=10)).rows

@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.descent.preconditioned.gridded_rows import TableSource, gridded
-from discreet.estimators.methods.coded import CodedTable
-from discreet.estimators.methods.declared import bounded_table, label_layout
-from discreet.estimators.methods.descents import against_the_rest
+from discreet.descent.preconditioned.gridded_rows import gridded
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.methods.declared import CodedTable, label_layout
+from discreet.estimators.methods.descents import against_the_rest
+from discreet.estimators.methods.reading import bounded_table
 from discreet.estimators.methods.weights import Weights, weighted_rows
 from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.coins import Coins
 from discreet.sampling.k_norm.losses import LogCoshLoss
-from discreet.sampling.k_norm.model_rows import LayoutRows, TableBlocks
+from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.k_norm.rows import GradientSum
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.pca.second_moments import UnitGrid
@@ -71,7 +71,7 @@ def test_a_record_whose_target_codes_to_0_counts_under_a_schema_that_may_drop(me
 def coded(frame, missing, target, column, loss):
     design = Design.for_formula(f"{target} ~ x + z - 1", schema_of(missing, **{target: column}))
     table = open_table(frame, design.schema, design.columns_needed)
-    bounded = bounded_table(table, design, "", may_be_empty=False, labels=False)
+    bounded = bounded_table(TableRows(table, design, may_be_empty=False), design, "", labels=False)
     return CodedTable(bounded, loss, 1).on_grid(RowGrid(2, 2.0))[0]
 
 
@@ -115,7 +115,7 @@ def test_a_dropped_record_has_no_class_and_every_other_one_has(intercept):
     """One class against the rest: targets are the ends of the grid, of dropped records alone 0; weighted or not."""
     design = Design.for_formula("place ~ x" + ("" if intercept else " - 1"), schema_of("drop", place=Number(1, 3)))
     frame = pd.DataFrame({"x": [0.0, np.nan, 1.0, 0.0, np.nan], "place": [1.0, 2.0, 3.0, 2.0, 1.0]})
-    source = TableSource(open_table(frame, design.schema, design.columns_needed), design, may_be_empty=False)
+    source = TableRows(open_table(frame, design.schema, design.columns_needed), design, may_be_empty=False)
     layout = label_layout(design.layout)
     for rows in (
         gridded(source, design.layout, block_rows=2),
@@ -183,7 +183,9 @@ def test_gradients_of_drawn_coefficients_leave_out_dropped_records_alone():
     frame.loc[::5, "x"] = np.nan
     design = Design.for_formula("number ~ x + z - 1", schema_of("drop", number=Number(-2, 2)))
     table = open_table(frame, design.schema, design.columns_needed)
-    rows = LayoutRows(layout=design.layout, labels=False).read(TableBlocks(table, design, len(frame)))
+    rows = LayoutRows(layout=design.layout, labels=False).read(
+        TableRows(table, design, may_be_empty=False, private_size=len(frame))
+    )
     loss, theta = LogCoshLoss(clip=0.5), np.array([[0.25, -0.75]])
     kept = frame[frame["x"].notna()]
     assert (kept[["x", "z", "number"]] == 0).all(axis=1).any()
@@ -204,7 +206,7 @@ def test_quantile_regressions_leave_out_dropped_records_alone(intercept):
     table = open_table(frame, design.schema, design.columns_needed)
     reader = LayoutRows(layout=design.layout, labels=False)
     target = QuantileRegressionTarget(reader=reader, q="1/2", per_side=5, adjacency=dp.Replace())
-    sums = GridSums(target, target.prepare(TableBlocks(table, design, len(frame)))).sums
+    sums = GridSums(target, target.prepare(TableRows(table, design, may_be_empty=False, private_size=len(frame)))).sums
     grid = np.linspace(-1, 1, 5)
     points = [(c, x) for x in grid for c in grid] if intercept else [(x,) for x in grid]
     for found, point in zip(sums.T, points, strict=True):

@@ -16,7 +16,19 @@ from discreet.estimators.methods.descents import descent_settings
 from discreet.privacy.events.preconditioned import PreconditionedEvent
 from discreet.privacy.events.repeated import RepeatedEvent
 from discreet.tables.array_rows import array_layout
-from estimators.front import BOX, BUDGETS, MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
+from estimators.front import (
+    BOX,
+    BUDGETS,
+    MODELS,
+    declared_labels,
+    linear,
+    logistic,
+    name_of,
+    poisson,
+    seeded,
+    table,
+    target_of,
+)
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)
 METHODS = {
@@ -236,17 +248,15 @@ def test_several_classes_are_one_charge_and_one_model_a_class(method, budget):
 def test_one_descent_a_class_is_the_descent_of_that_class_against_the_rest():
     """The rows of class k have the upper end of the target's grid as target, all others the lower."""
     from discreet.descent.preconditioned.gridded_rows import gridded
-    from discreet.estimators.methods.declared import declare_arrays
     from discreet.estimators.methods.descents import against_the_rest
 
     X, targets = table(n=200)
     labels = np.digitize(targets["linear"], [2.0, 6.0])
-    common = {"box": dp.Box(lower=0, upper=10), "interval": None, "intercept": True, "may_be_empty": False}
-    three = declare_arrays(logistic(), X, labels, classes=np.array([0, 1, 2]), **common).rows
-    read = gridded(three.private_source, three.read_layout)
+    three = declared_labels(X, labels, [0, 1, 2])
+    read = gridded(three.private_rows, three.read_layout)
     for place in (1, 2, 3):
-        alone = declare_arrays(logistic(), X, labels == place - 1, classes=np.array([False, True]), **common).rows
-        expected = gridded(alone.private_source, alone.read_layout)
+        alone = declared_labels(X, labels == place - 1, [False, True])
+        expected = gridded(alone.private_rows, alone.read_layout)
         found = against_the_rest(read, three.layout, place)
         np.testing.assert_array_equal(found.private_gram, expected.private_gram)
         for block, other in zip(found.private_blocks, expected.private_blocks, strict=True):
@@ -419,7 +429,8 @@ def test_a_fit_keeps_nothing_of_the_rows(make):
     kept = []
     for rows in (X, other):
         model = make().fit(rows, y, ledger=seeded(make()))
-        left = {k: v for k, v in model.__dict__.items() if k not in {"release_", "coef_", "intercept_"}}
+        follows = {"release_", "coef_", "intercept_", "result_", "coefs", "constants", "params"}
+        left = {k: v for k, v in {**vars(model), **vars(model.result_)}.items() if k not in follows}
         kept.append({k: repr(v) for k, v in left.items()})
         assert clone(model).get_params() == model.get_params()
         assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()

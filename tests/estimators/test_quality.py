@@ -8,7 +8,7 @@ import scipy.sparse
 
 import discreet as dp
 from discreet.estimators.front_door import LinearRegression, LogisticRegression
-from discreet.estimators.methods.quality import ASTRAY
+from discreet.models.printed import STEPS_TOO_LONG
 from estimators.front import seeded
 
 BUDGET = dp.Approx(epsilon=1, delta="1e-6")
@@ -62,9 +62,9 @@ def test_least_squares_that_went_astray_say_so(n, d, correlation, tmp_path):
         model = fitted(linear(**declared), X, y)
     assert explained(model, X, y) < 0
     assert model.noise_dominated_
-    assert ASTRAY in model.release_.notes
+    assert STEPS_TOO_LONG in model.release_.notes
     text = str(model.result())
-    assert f"Note: {ASTRAY}." in text
+    assert f"Note: {STEPS_TOO_LONG}." in text
     assert "privacy noise." not in text.replace("not the bias", "")
     model.save(tmp_path / "model.json")
     again = LinearRegression.load(tmp_path / "model.json")
@@ -112,7 +112,7 @@ def test_dense_rows_of_columns_alike_are_fitted_by_shorter_steps(n, d, correlati
     assert loss_of(labels, X, y) < most
     for model in (numbers, labels):
         assert model.release_.value.first_factor < 0.5
-        assert ASTRAY not in model.release_.notes
+        assert STEPS_TOO_LONG not in model.release_.notes
 
 
 @pytest.mark.parametrize("method", ["threshold", "peel"])
@@ -157,7 +157,7 @@ def test_steps_that_the_rows_bear_are_not_suspected(make, n, d, correlation, set
         warnings.simplefilter("error", dp.NoiseDominatedWarning)
         model = fitted(make(**settings), X, target)
     assert not model.noise_dominated_
-    assert ASTRAY not in model.release_.notes
+    assert STEPS_TOO_LONG not in model.release_.notes
 
 
 def test_a_shorter_step_finds_what_the_default_lost():
@@ -170,5 +170,5 @@ def test_a_shorter_step_finds_what_the_default_lost():
             warnings.simplefilter("ignore", dp.NoiseDominatedWarning)
             model = fitted(linear(**settings, **declared), X, y)
         errors[name] = 1 - explained(model, X, y)
-        assert (ASTRAY in model.release_.notes) == (name == "default")
+        assert (STEPS_TOO_LONG in model.release_.notes) == (name == "default")
     assert errors["short"] < 1 < errors["default"]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.estimators.methods import inference
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
-from discreet.estimators.results import ModelResult
+from discreet.estimators.methods import inference
+from discreet.models.printed import Summary
 from estimators.front import MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)
@@ -211,4 +211,4 @@ def test_a_report_says_method_reason_and_estimates(make, tmp_path):
     assert [estimate.name for estimate in finding.estimates] == ["Intercept", "x0", "x1", "x2"]
     dp.write_report([model], None, tmp_path / "page.html")
     assert "descent, for the table is dense" in (tmp_path / "page.html").read_text()
-    assert isinstance(model.summary(), ModelResult)
+    assert isinstance(model.summary(), Summary)

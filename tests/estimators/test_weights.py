@@ -12,9 +12,8 @@ import discreet as dp
 from discreet.descent.preconditioned.links import link_of
 from discreet.descent.preconditioned.whitened_rows import whitened
 from discreet.descent.preconditioned.whitening import whitener
-from discreet.estimators.methods.declared import declare_arrays
 from discreet.estimators.methods.weights import WeightedRows, Weights, weighted_rows
-from estimators.front import MODELS, linear, logistic, name_of, seeded, table, target_of
+from estimators.front import MODELS, declared_labels, linear, logistic, name_of, seeded, table, target_of
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)
 
@@ -144,18 +143,9 @@ def _sums(rows, iterate):
     X = np.array([row[:2] for row in rows]).reshape(-1, 2)
     labels = np.array([row[2] for row in rows], dtype=int)
     weights = np.array([row[3] for row in rows], dtype=float)
-    declared = declare_arrays(
-        logistic(),
-        X,
-        labels,
-        box=dp.Box(lower=0, upper=10),
-        interval=None,
-        classes=np.array([0, 1]),
-        intercept=True,
-        may_be_empty=True,
-    ).rows
+    declared = declared_labels(X, labels, [0, 1], adjacency=dp.AddRemove())
     layout, clip = declared.layout, 1 << 20
-    read = weighted_rows(declared.private_source, layout, Weights(weights, None))
+    read = weighted_rows(declared.private_rows, layout, Weights(weights, None))
     public = whitener(layout, np.diag([5.0, 3.0, 1.0, 2.0]), entry_std=0.1, n_rows=5)
     link, _ = link_of(layout, "logistic", np.eye(4), entry_std=0.1, n_rows=5)
     plain = whitened(read, public, link, clip=clip)

@@ -282,6 +282,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         self.n_rows_, self.target_bounds_ = result.n_rows, result.target_bounds
         self.method_, self.reason_, self.settings_ = result.method, result.reason, result.settings
         self.noise_dominated_ = result.noise_dominated
+        self.uncertainty_, self.why_no_intervals_ = result.uncertainty, result.why_no_intervals
         self.design_, self.formula_, self.grid_ = result.design, result.formula, result.grid
         self.coef_, self.intercept_ = self._coefficients(result)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet import _files
 from discreet.errors import InvalidData
+from discreet.estimators.methods.choice import METHODS
 from discreet.lattice.bounds import Box, Interval
 from discreet.models.files import fields_of, plain_labels
 from discreet.models.result import RegressionResult
@@ -56,7 +57,11 @@ def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
             raise InvalidData(f"{str(path)!r} holds a regression read from moments. Load it by RegressionResult.")
         home = _HOMES.get(result.estimator)
         found = kind if home is None else getattr(import_module(f"discreet.estimators.{home}"), result.estimator)
-        if found.__name__ != result.estimator or not issubclass(found, kind):
+        if home == "front_door":
+            _files.one_of(result.method, METHODS)
+        if found.__name__ != result.estimator:
+            raise ValueError
+        if not issubclass(found, kind):
             raise InvalidData(f"{str(path)!r} holds a {result.estimator}. Load it by that class.")
         model = found(**{name: _declared(name, value) for name, value in result.declarations.items()})
         model.take_result(result)

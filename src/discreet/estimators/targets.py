@@ -55,7 +55,8 @@ class NumberModel(RegressorScore, Model):
             they are found by name, and a row that lacks a cell whose policy is "drop" is predicted as NaN. With
             `row_norm` each row is scaled down, as private ones are.
         """
-        return means_of(self.result_, self._margins(X))
+        margins = self._margins(X)
+        return means_of(self.result_, margins)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -105,7 +105,7 @@ class Summary:
                 *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
             ]
             lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, "", *self.remarks])
+        return "\n".join([*lines, "", *selected_of(self._result), *self.remarks])
 
     __repr__ = __str__
 
@@ -116,7 +116,7 @@ class Summary:
             "<tr><th>" + escape(row[0]) + "</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
             for row in self.rows
         )
-        remarks = "".join(f"<p>{escape(line)}</p>" for line in self.remarks)
+        remarks = "".join(f"<p>{escape(line)}</p>" for line in [*selected_of(self._result), *self.remarks])
         caption = f"<caption>{escape(self.heading)}</caption>"
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{remarks}"
 
@@ -147,7 +147,7 @@ def remarks_of(result: Any) -> list[str]:
 
 def quality_of(result: Any) -> list[str]:
     """Return how good the estimates are, one sentence or two each."""
-    lines = _selected(result)
+    lines: list[str] = []
     if result.reason is not None:
         lines.append(_covered("clipping") if result.has_intervals else f"{DASH}: no intervals, for {_why(result)}.")
         if result.noise_dominated and STEPS_TOO_LONG not in result.notes:
@@ -189,7 +189,7 @@ def _why(result: Any) -> str:
     return str(result.why_no_intervals)
 
 
-def _selected(result: Any) -> list[str]:
+def selected_of(result: Any) -> list[str]:
     """Return how many columns a sparse model has, and whether all of them are shown."""
     n_selected = [int(np.count_nonzero(coef)) for coef in result.coefs]
     if result.grid is None or max(n_selected) == result.coefs.shape[1]:

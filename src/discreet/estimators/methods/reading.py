@@ -139,14 +139,9 @@ def declare_frame(asked: Asked, X: Any, y: Any, schema: Schema) -> Declared:
         asked.estimator, X, target, schema, intercept=asked.intercept, units=asked.units
     )
     size = len(target.private_values)
-    read = design.layout
-    bounded = BoundedColumns(
-        layout=label_layout(read) if asked.of_labels else read,
-        read_layout=read,
-        private_rows=TableRows(table, design, may_be_empty=asked.may_be_empty, private_size=size),
-        design=design,
-        formula=formula_of(staged.feature_names_in_, target.name, intercept=asked.intercept),
-    )
+    formula = formula_of(staged.feature_names_in_, target.name, intercept=asked.intercept)
+    rows = TableRows(table, design, may_be_empty=asked.may_be_empty, private_size=size)
+    bounded = bounded_table(rows, design, formula, labels=asked.of_labels)
     bounds = (0.0, 1.0) if asked.of_labels else (target.column.lower, target.column.upper)
     return asked.declared(staged, bounded, size, bounds, classes=classes, labels_read=labels_read)
 
@@ -198,18 +193,13 @@ def declare_table(asked: Asked, data: Any, formula: str, schema: Schema, *, coun
     opened = open_rows if asked.units else open_table
     table = opened(data, design.schema, columns)
     assert design.target is not None  # noqa: S101  (a formula has one)
-    read, target = design.layout, design.schema.columns[design.target]
-    bounded = BoundedColumns(
-        layout=label_layout(read) if asked.of_labels else read,
-        read_layout=read,
-        private_rows=TableRows(table, design, may_be_empty=asked.may_be_empty),
-        design=design,
-        formula=formula,
-    )
+    rows = TableRows(table, design, may_be_empty=asked.may_be_empty)
+    bounded = bounded_table(rows, design, formula, labels=asked.of_labels)
     classes = None
     if asked.of_labels:
+        target = design.schema.columns[design.target]
         classes = np.array(target.levels) if isinstance(target, Category) else np.array([0, 1])
-    coding = read.codings[-1]
+    coding = design.layout.codings[-1]
     names = tuple(name for name in columns if name != design.target)
     return Declared(
         loss=asked.loss,
@@ -223,6 +213,12 @@ def declare_table(asked: Asked, data: Any, formula: str, schema: Schema, *, coun
         n_columns=len(names),
         columns=names,
     )
+
+
+def bounded_table(rows: TableRows, design: Design, formula: str, *, labels: bool) -> BoundedColumns:
+    """Return the records of a table under a design that was made for one formula."""
+    read = design.layout
+    return BoundedColumns(label_layout(read) if labels else read, read, rows, design, formula)
 
 
 def target_interval(n_classes: int) -> Interval:
