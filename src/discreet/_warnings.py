@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from discreet.errors import DiscreetWarning
 
 _PACKAGE = __name__.partition(".")[0]
 
 
-def warn(message: str, category: type[DiscreetWarning]) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Give a warning at the innermost line outside of this package.
 
     Parameters
     ----------
     message : str
         What was found and what to do.
-    category : subclass of DiscreetWarning
+    category : subclass of Warning
         By which it is filtered, one a cause.
     """
     frame, level = sys._getframe(1), 2  # noqa: SLF001  (as `warnings` itself counts)

@@ -29,6 +29,7 @@ from estimators.front import (
     table,
     target_of,
 )
+from public_state import beside_the_release
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)
 METHODS = {
@@ -429,9 +430,7 @@ def test_a_fit_keeps_nothing_of_the_rows(make):
     kept = []
     for rows in (X, other):
         model = make().fit(rows, y, ledger=seeded(make()))
-        follows = {"release_", "coef_", "intercept_", "result_", "coefs", "constants", "params"}
-        left = {k: v for k, v in {**vars(model), **vars(model.result_)}.items() if k not in follows}
-        kept.append({k: repr(v) for k, v in left.items()})
+        kept.append(beside_the_release(model))
         assert clone(model).get_params() == model.get_params()
         assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
         assert isinstance(model.release_.event, PreconditionedEvent)

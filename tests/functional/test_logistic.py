@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression
 import discreet as dp
 from discreet.functional.minimax import minimax
 from discreet.privacy.release import LABELS
+from public_state import beside_the_release
 
 HUGE = dp.Pure(epsilon=10**9)
 
@@ -325,10 +326,7 @@ def test_neighbors_with_equal_coins_differ_in_nothing_but_the_release(people):
         labels = y.copy()
         labels[0] = flipped
         fitted = model(dp.Gdp(mu=1), classes=(-1, 1)).fit(X, labels, ledger=seeded())
-        state = dict(vars(fitted))
-        moments, released = state.pop("moments_"), state.pop("release_")
-        for name in ("coef_", "intercept_", "noise_dominated_"):
-            state.pop(name)
+        state, moments, released = beside_the_release(fitted), fitted.moments_, fitted.release_
         states.append(repr((state, released.event, released.label, released.notes, moments.layout)))
     assert states[0] == states[1]
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression
 
 import discreet as dp
+from public_state import beside_the_release
 
 BUDGETS = [dp.Pure(epsilon=10**9), dp.Zcdp(rho=10**15), dp.Gdp(mu=10**9), dp.Approx(epsilon=10**6, delta="1e-9")]
 
@@ -271,11 +272,7 @@ def test_neighbors_with_equal_coins_differ_in_nothing_but_the_release(rows, decl
     for matrix in (X, other):
         ledger = _seeded_ledger()
         model = _seeded(declarations).fit(matrix, y, ledger=ledger)
-        state = dict(vars(model))
-        moments = state.pop("moments_")
-        released = state.pop("release_")
-        for name in ("coef_", "intercept_", "noise_dominated_"):
-            state.pop(name)
+        state, moments, released = beside_the_release(model), model.moments_, model.release_
         entries = [(entry.cost, entry.event) for entry in ledger.entries]
         texts.append(repr((state, released.event, released.label, released.notes, moments.layout, entries)))
         assert vars(released.value).keys() == {"entries", "step_bits", "n_rows"}

@@ -95,7 +95,7 @@ def test_a_saved_result_keeps_everything_but_the_bootstrap(moments, tmp_path):
 
 def test_a_file_of_the_first_version_still_loads(moments, tmp_path):
     """A model that was written without standard errors loads, and says why it has none."""
-    new = {"penalty", "uncertainty", "no_intervals", "entry_std", "loss"}
+    new = {"penalty", "uncertainty", "no_intervals", "entry_std", "labels", "ridge"}
     content = {name: value for name, value in json.loads(moments.regress(FORMULA).dumps()).items() if name not in new}
     path = tmp_path / "old.json"
     path.write_text(json.dumps(content))

@@ -25,7 +25,7 @@ from discreet.models.printed import STEPS_TOO_LONG
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import Release, check_payer
-from discreet.tables.arrays import check_new_matrix
+from discreet.tables.arrays import check_new_matrix, check_new_rows
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import check_schema
 from discreet.tables.pairing import check_pairing
@@ -73,6 +73,9 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     # Whether persons of several rows are protected, and whether a plan needs the number of rows.
     protects_units: ClassVar[bool] = False
     needs_n_rows: ClassVar[bool] = True
+    # Whether a sparse X is taken, and whether `fit` warns where `noise_dominated_` is true.
+    takes_sparse: ClassVar[bool] = False
+    warns_of_noise: ClassVar[bool] = True
     dominated_advice: ClassVar[str] = DOMINATED
 
     budget: Budget
@@ -190,6 +193,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
             classes=classes,
             several=getattr(self, "several_classes", True),
             units=self.protects_units,
+            sparse=self.takes_sparse,
         )
 
     def _declare(self, asked: Asked, X: Any, y: Any) -> Declared:
@@ -255,7 +259,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
 
     def _warned(self) -> Self:
         """Warn where the noise hides what the model says: a function of the release and of public numbers."""
-        if self.noise_dominated_:
+        if self.noise_dominated_ and self.warns_of_noise:
             too_long = STEPS_TOO_LONG in self.release_.notes
             warn(
                 f"{STEPS_TOO_LONG[0].upper()}{STEPS_TOO_LONG[1:]}." if too_long else self.dominated_advice,
@@ -268,12 +272,12 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         result = fitted.result
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
+        for name, value in result.settings.items():
+            setattr(self, f"{name}_", value)
         if result.columns is not None:
             self.feature_names_in_ = np.array(result.columns, dtype=object)
         if result.classes is not None:
             self.classes_ = result.classes
-        for name, value in result.settings.items():
-            setattr(self, f"{name}_", value)
         for name, value in fitted.attributes.items():
             setattr(self, name, value)
         self.result_ = result
@@ -343,12 +347,18 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         """Return linear predictors of new rows, shape (n_rows, n_models); NaN where a cell is missing under "drop"."""
         check_is_fitted(self)
         if self.design_ is not None:
-            return linear_predictors(self.result_, X)
-        return matrix_predictors(self.result_, check_new_matrix(self, X))
+            return linear_predictors(self._shown(), X)
+        rows = check_new_matrix(self, X) if self.takes_sparse else check_new_rows(self, X)
+        return matrix_predictors(self._shown(), rows)
+
+    def _shown(self) -> RegressionResult:
+        """Return the model with the coefficients that the estimator shows, which a user may have changed."""
+        coefs, constants = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        return replace(self.result_, coefs=coefs, constants=constants)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         tags.target_tags.required = True
-        tags.input_tags.sparse = hasattr(self, "row_norm") and self.row_norm is not None
+        tags.input_tags.sparse = self.takes_sparse and getattr(self, "row_norm", None) is not None
         return tags

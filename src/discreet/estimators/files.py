@@ -43,6 +43,13 @@ _HOMES = {
 }
 
 
+# Settings that a fit of ours shows; others are not taken from a file.
+_SETTINGS = {
+    *("n_steps", "step_size", "clip", "gram_share", "sparsity", "noise_floor", "selection", "noise"),
+    *("n_blocks", "regularization", "method", "ridge", "grid_points"),
+}
+
+
 def signed(result: RegressionResult, model: Any) -> RegressionResult:
     """Return a result that names the estimator which found it, and its declarations as JSON has them."""
     declarations = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
@@ -59,6 +66,8 @@ def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
         found = kind if home is None else getattr(import_module(f"discreet.estimators.{home}"), result.estimator)
         if home == "front_door":
             _files.one_of(result.method, METHODS)
+        if home is not None and not result.settings.keys() <= _SETTINGS:
+            raise ValueError
         if found.__name__ != result.estimator:
             raise ValueError
         if not issubclass(found, kind):

@@ -20,6 +20,8 @@ class FrankWolfeModel(Model):
     """A model of steps toward one noisily chosen vertex of an l1 ball each."""
 
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    takes_sparse: ClassVar[bool] = True
+    warns_of_noise: ClassVar[bool] = False
 
     row_norm: float | None = None
     entry_bound: float | None = None

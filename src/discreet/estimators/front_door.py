@@ -35,6 +35,7 @@ class FrontDoor(Model):
     """A regression whose method is chosen from public facts."""
 
     _instead: ClassVar[dict[str, str]] = _INSTEAD
+    takes_sparse: ClassVar[bool] = True
 
     row_norm: float | None = None
     method: str = "auto"

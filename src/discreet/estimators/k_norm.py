@@ -32,6 +32,7 @@ class DrawnModel(Model):
     """A model with a ridge that is drawn with a density of its gradient."""
 
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    warns_of_noise: ClassVar[bool] = False
 
     row_norm: float | None = None
     ridge: float | None = None

@@ -76,6 +76,8 @@ class PerturbedLogisticRegression(LabelModel):
     """
 
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    takes_sparse: ClassVar[bool] = True
+    warns_of_noise: ClassVar[bool] = False
 
     row_norm: float | None = None
     expected_rows: int | None = None
@@ -86,4 +88,4 @@ class PerturbedLogisticRegression(LabelModel):
     def plan(self, declared: Declared) -> Planned:
         """Return the plan of a perturbed objective or minimizer."""
         settings: dict[str, Any] = {name: getattr(self, name) for name in ("method", "regularization", "noise")}
-        return plan_normed(declared, partial(plan_perturbed, **settings), method="perturbation")
+        return plan_normed(declared, partial(plan_perturbed, **settings), method=str(self.method))

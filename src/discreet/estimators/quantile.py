@@ -113,6 +113,7 @@ class KNormGradientQuantileRegression(NumberModel):
     """
 
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    warns_of_noise: ClassVar[bool] = False
     _loss: ClassVar[str] = "quantile"
 
     quantile: Any = 0.5

@@ -20,7 +20,6 @@ INSTEAD = {
     "C": "`sparsity` and the noise floor keep the model small; leave it out",
     "epsilon": "a guarantee is a value: write budget=Approx(epsilon=..., delta=...)",
     "bounds": "rows are bounded by row_norm= and entry_bound=, a target by y_bounds=Interval(lower, upper)",
-    "x_bounds": "rows are bounded by row_norm= and entry_bound=",
     "l1_ratio": "`sparsity` bounds the number of columns; leave it out",
     "learning_rate": "it is called step_size",
     "max_iter": "the number of steps is public and fixed: n_steps=",
@@ -29,8 +28,6 @@ INSTEAD = {
     "n_nonzero_coefs": "it is called sparsity",
     "normalize": "rows are scaled down to row_norm, each by itself; leave it out",
     "penalty": "`sparsity` bounds the number of columns; leave it out",
-    "schema": "rows are bounded by row_norm= and entry_bound=; columns are declared to LinearRegression, "
-    "LogisticRegression and PoissonRegression, persons of several rows to FunctionalLinearRegression",
     "solver": "the solver is the mechanism: selection=",
     "tol": "stopping early would tell of the rows; the number of steps is fixed: n_steps=",
 }
@@ -40,6 +37,8 @@ class StepModel(Model):
     """A model of noisy steps."""
 
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    takes_sparse: ClassVar[bool] = True
+    warns_of_noise: ClassVar[bool] = False
 
     row_norm: float | None = None
     entry_bound: float | None = None

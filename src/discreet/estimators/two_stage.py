@@ -21,6 +21,8 @@ class TwoStageModel(Model):
     """Votes of blocks for a support, then a perturbed objective on it."""
 
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    takes_sparse: ClassVar[bool] = True
+    warns_of_noise: ClassVar[bool] = False
 
     row_norm: float | None = None
     entry_bound: float | None = None

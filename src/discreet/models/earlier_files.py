@@ -22,6 +22,7 @@ _SETTINGS = {
     "regularization": float,
     "method": str,
 }
+_RIVALS = {"Frank": "frank-wolfe", "TwoSt": "two-stage"}
 _NO_INTERVALS = "the clipping of rows and the selection of columns bias the coefficients by amounts that are not known"
 
 
@@ -73,8 +74,8 @@ def _sparse(content: dict[str, Any]) -> dict[str, Any]:
     return {
         **content,
         "loss": "squared" if "Linear" in name else "logistic",
-        "method": settings.get("selection", settings.get("method", "rival")),
-        "reason": f"{name}, for it was asked for.",
+        "method": settings.get("selection", settings.get("method", _RIVALS.get(name[:5]))),
+        "reason": None,
         "settings": settings,
         "coef": {"size": n_columns, "models": models},
         "intercept": constants,

@@ -26,7 +26,7 @@ KIND = "model"
 KINDS = (KIND, *EARLIER)
 # What a file of 0.1.0 does not say: it follows from the estimator.
 _LOSSES = {"LinearRegression": "squared", "LogisticRegression": "logistic", "PoissonRegression": "poisson"}
-_PLAIN = ("loss", "method", "reason", "formula", "label", "no_intervals", "estimator")
+_PLAIN = ("loss", "method", "reason", "formula", "label", "estimator")
 
 
 def dumps(model: Any) -> str:
@@ -64,6 +64,7 @@ def dumps(model: Any) -> str:
         "ridge": float(model.ridge),
         "penalty": float(model.penalty),
         "uncertainty": None if model.uncertainty is None else model.uncertainty.to_json(),
+        "no_intervals": model.why_no_intervals,
         "entry_std": model.entry_std,
         "event": model.event.to_json(),
         "notes": list(model.notes),
@@ -104,7 +105,7 @@ def _fields(content: dict[str, Any]) -> dict[str, Any]:
     design = None if content["design"] is None else Design.from_json(content["design"])
     schema = design.schema if design is not None else _optional(Schema.from_json, content.get("schema"))
     labels = dict(design.written).get("labels") is not None if design is not None else bool(content.get("labels"))
-    spread, estimator = content["uncertainty"], content.get("estimator")
+    spread, estimator = content.get("uncertainty"), content.get("estimator")
     low_high = content["target_bounds"]
     return {
         "loss": str(content["loss"]) if "loss" in content else _LOSSES[str(estimator)],
@@ -130,7 +131,7 @@ def _fields(content: dict[str, Any]) -> dict[str, Any]:
         "ridge": float(content.get("ridge", 0.0)),
         "penalty": float(content.get("penalty", 0.0)),
         "uncertainty": None if spread is None else Uncertainty.from_json(spread, size + has_intercept),
-        "no_intervals": _optional(str, content["no_intervals"]),
+        "no_intervals": _optional(str, content.get("no_intervals")),
         "entry_std": _optional(float, content.get("entry_std")),
         "estimator": _optional(str, estimator),
         "declarations": dict(content["declarations"]),

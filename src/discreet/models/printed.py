@@ -88,7 +88,7 @@ class Summary:
     def heading(self) -> str:
         """What stands above the table."""
         result = self._result
-        return str(result.formula) if result.reason is None and result.formula else TITLES[result.loss]
+        return str(result.formula) if _of_moments_alone(result) and result.formula else TITLES[result.loss]
 
     @property
     def remarks(self) -> list[str]:
@@ -148,7 +148,7 @@ def remarks_of(result: Any) -> list[str]:
 def quality_of(result: Any) -> list[str]:
     """Return how good the estimates are, one sentence or two each."""
     lines: list[str] = []
-    if result.reason is not None:
+    if not _of_moments_alone(result):
         lines.append(_covered("clipping") if result.has_intervals else f"{DASH}: no intervals, for {_why(result)}.")
         if result.noise_dominated and STEPS_TOO_LONG not in result.notes:
             lines.append(DOMINATED)
@@ -176,6 +176,11 @@ def quality_of(result: Any) -> list[str]:
     if result.noise_dominated:
         lines.append("Noise-dominated: the noise hides the weakest direction of the data, so a ridge was added.")
     return lines
+
+
+def _of_moments_alone(result: Any) -> bool:
+    """Return whether a regression was read from moments, where no method was chosen."""
+    return bool(result.method == "moments" and result.reason is None)
 
 
 def _covered(clipping: str) -> str:

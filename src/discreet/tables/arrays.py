@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet._warnings import warn
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.tables.array_rows import ArrayRows
 from discreet.tables.cells.given_cells import (
@@ -73,7 +73,7 @@ def check_shape(estimator: Any, X: Any) -> Any:
     return _staged(estimator, X, may_be_empty=False)[0]
 
 
-def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool) -> tuple[Any, Any]:
+def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = True) -> tuple[Any, Any]:
     """Return a copy of the estimator that has seen the shape of `X`, and the features: an array, or sparse as given.
 
     Raises
@@ -81,7 +81,7 @@ def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool) -> tuple[Any, An
     InvalidData
         If the shape does not fit, or a cell cannot be a number; never quotes one.
     """
-    return _staged(estimator, X, may_be_empty=may_be_empty, accept_sparse=True)
+    return _staged(estimator, X, may_be_empty=may_be_empty, accept_sparse=accept_sparse)
 
 
 def _staged(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = False) -> tuple[Any, Any]:
@@ -116,10 +116,10 @@ def _matrix_of(estimator: Any, X: Any, *, reset: bool, least_rows: int, accept_s
     return _quietly(checked)
 
 
-def check_target(estimator: Any, X: Any, y: Any, *, stacklevel: int = 4) -> Any:
+def check_target(estimator: Any, X: Any, y: Any) -> Any:
     """Return the target of `X`, of one dimension: an array or a frame's column whose cells nobody has looked at.
 
-    Masked cells are missing ones. A warning is given at `stacklevel`, as `warnings.warn` counts.
+    Masked cells are missing ones.
 
     Raises
     ------
@@ -135,10 +135,9 @@ def check_target(estimator: Any, X: Any, y: Any, *, stacklevel: int = 4) -> Any:
     check_pairing(X, y)
     target = target_of(y)
     if len(getattr(y, "shape", ())) == 2:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,).",
             DataConversionWarning,
-            stacklevel=stacklevel,
         )
     return target
 

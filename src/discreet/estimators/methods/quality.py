@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.descent.preconditioned.whitening import feature_norm_squared
+from discreet.descent.rivals.perturbation import PerturbationPlan
 from discreet.descent.steps import DescentPlan
-from discreet.privacy.events.perturbation import PerturbedMinimizerEvent, PerturbedObjectiveEvent
+from discreet.privacy.events.perturbation import PerturbedObjectiveEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,7 @@ def normed_is_dominated(plan: Any, fits: Sequence[Any], slopes: NDArray[np.float
     loss : {"squared", "logistic", "poisson"}
         The loss.
     """
-    if isinstance(plan.event, (PerturbedObjectiveEvent, PerturbedMinimizerEvent)):
+    if isinstance(plan, PerturbationPlan):
         noise = _of_perturbation(plan, n_rows)
     elif _has_steps(plan):
         factor = max(getattr(fit, "first_factor", 1.0) for fit in fits)

@@ -54,6 +54,8 @@ class Asked:
         Whether there may be more than two classes.
     units : bool
         Whether persons of several rows are protected.
+    sparse : bool
+        Whether rows with a norm may be sparse.
     """
 
     estimator: Any
@@ -66,6 +68,7 @@ class Asked:
     classes: NDArray[Any] | None = None
     several: bool = True
     units: bool = False
+    sparse: bool = False
 
     @property
     def of_labels(self) -> bool:
@@ -157,7 +160,7 @@ def declare_norms(
 ) -> Declared:
     """Check rows that are scaled down to a norm, dense or sparse."""
     column = check_target(asked.estimator, X, y)
-    staged, matrix = check_matrix(asked.estimator, X, may_be_empty=asked.may_be_empty)
+    staged, matrix = check_matrix(asked.estimator, X, may_be_empty=asked.may_be_empty, accept_sparse=asked.sparse)
     found, labels_read, bounds = None, False, (0.0, 1.0)
     if asked.of_labels:
         labels = asked.labels_of(column)
