@@ -18,8 +18,8 @@ import discreet as dp
 from discreet.functional.gram import PrivateGram, plan_gram
 from discreet.functional.moments import Moments
 from discreet.functional.objectives import last_column_selection
-from discreet.models.tails import quantile
 from discreet.lattice.grid import Coding, Layout
+from discreet.models.tails import quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

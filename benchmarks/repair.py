@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import discreet as dp
-from discreet.lattice.gram_noise import noise_scale
 from discreet.functional.gram import PrivateGram, gram_of, noise_variances, plan_gram
 from discreet.functional.repair import minimise
 from discreet.lattice.gram import gram_of_arrays
+from discreet.lattice.gram_noise import noise_scale
 from discreet.lattice.grid import Coding, Layout
 from timing import report
 

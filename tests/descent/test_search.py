@@ -320,13 +320,13 @@ def test_a_search_fits_every_candidate_equally_often(monkeypatch):
     """Over seeds the fits of a search are the same settings in the same order; only the result changes."""
     X, y = labelled(300)
     fitted, found = [], set()
-    whole_fit = dp.SparseLogisticRegression.fit
+    whole_fit = dp.SparseLogisticRegression.fit_quietly
 
     def fit(self, *arguments, **named):
         fitted[-1].append(self.n_steps)
         return whole_fit(self, *arguments, **named)
 
-    monkeypatch.setattr(dp.SparseLogisticRegression, "fit", fit)
+    monkeypatch.setattr(dp.SparseLogisticRegression, "fit_quietly", fit)
     for seed in range(6):
         fitted.append([])
         found.add(search(candidates={"n_steps": [1, 2, 4]}).fit(X, y, ledger=seeded(BUDGET, seed)).best_score_)
