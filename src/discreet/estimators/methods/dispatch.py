@@ -22,6 +22,7 @@ from discreet.lattice.bounds import Interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from discreet.estimators.methods.choice import Choice
     from discreet.estimators.methods.declared import Declared
     from discreet.estimators.methods.released import Planned
     from discreet.models.result import RegressionResult
@@ -52,9 +53,13 @@ def plan_by(method: str, declared: Declared, given: Mapping[str, Any]) -> Planne
     InvalidArgument, IncompatiblePlan
         If a setting belongs to another method, or the method has no such release; says which would do.
     """
-    choice = choose(method, _facts(declared, given.get("sparsity")))
-    _refuse_settings(choice.method, given)
-    planned = _PLANS[choice.method](declared, given)
+    choice = choose(method, facts_of(declared, given.get("sparsity")))
+    refuse_settings(choice.method, given)
+    return with_reason(_PLANS[choice.method](declared, given), choice)
+
+
+def with_reason(planned: Planned, choice: Choice) -> Planned:
+    """Return a planned fit whose result says why it was fitted so."""
 
     def read(released: Any) -> RegressionResult:
         return replace(planned.read(released), reason=choice.reason)
@@ -62,11 +67,12 @@ def plan_by(method: str, declared: Declared, given: Mapping[str, Any]) -> Planne
     return replace(planned, read=read)
 
 
-def _facts(declared: Declared, sparsity: int | None) -> PublicFacts:
+def facts_of(declared: Declared, sparsity: int | None) -> PublicFacts:
+    """Return what the choice of a method reads."""
     rows = declared.rows
     return PublicFacts(
         loss=declared.loss,
-        n_rows=declared.known_size,
+        n_rows=declared.n_rows,
         n_columns=rows.n_coefficients,
         intercept=declared.intercept,
         budget=declared.budget,
@@ -78,10 +84,12 @@ def _facts(declared: Declared, sparsity: int | None) -> PublicFacts:
         sparsity=sparsity,
         row_norm=1.0 if rows.bounded else rows.row_norm,
         entry_bound=None if rows.bounded else rows.entry_bound,
+        unit=declared.adjacency.unit,
     )
 
 
-def _refuse_settings(method: str, given: Mapping[str, Any]) -> None:
+def refuse_settings(method: str, given: Mapping[str, Any]) -> None:
+    """Refuse settings that belong to other methods; names those."""
     for name in SETTINGS:
         if given.get(name) is not None and name not in TAKEN.get(method, ()):
             takers = [f'"{taker}"' for taker, names in TAKEN.items() if name in names]
