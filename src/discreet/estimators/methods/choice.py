@@ -148,8 +148,7 @@ def why_not(method: str, facts: PublicFacts) -> str | None:
     refusals = (
         (
             method != "moments" and facts.unit is not None,
-            f'protects single rows, and the schema declares the unit `{facts.unit}`. Use method="moments", or give one '
-            "row per unit and take `unit` out of the schema.",
+            f'protects single rows, and the schema declares the unit `{facts.unit}`. Use method="moments".',
         ),
         (
             method != "descent" and facts.weighted,
@@ -193,17 +192,27 @@ def why_not(method: str, facts: PublicFacts) -> str | None:
 
 
 def _automatic(facts: PublicFacts) -> Choice:
-    if facts.weighted:
-        refusal = why_not("descent", facts)
-        if refusal is not None:
-            raise IncompatiblePlan(f'Weights are taken by the method "descent" alone, which {refusal}')
-        return Choice(method="descent", reason="descent, for the rows have weights.")
-    if facts.unit is not None and why_not("moments", facts) is None:
-        return Choice(method="moments", reason=f"moments, for no other method protects each `{facts.unit}`.")
-    if not facts.bounded:
-        return _of_normed(facts)
+    if facts.unit is not None or facts.weighted:
+        return _of_alone(facts)
     if facts.n_rows is None:
         return _of_unknown_size(facts)
+    return _of_bounded(facts) if facts.bounded else _of_normed(facts)
+
+
+def _of_alone(facts: PublicFacts) -> Choice:
+    """Return the one method that protects units of several rows, or that takes weights."""
+    if facts.unit is not None:
+        method, what = "moments", f"Each `{facts.unit}` is protected"
+        reason = f"moments, for no other method protects each `{facts.unit}`."
+    else:
+        method, what, reason = "descent", "Weights are taken", "descent, for the rows have weights."
+    refusal = why_not(method, facts)
+    if refusal is not None:
+        raise IncompatiblePlan(f'{what} by the method "{method}" alone, which {refusal}')
+    return Choice(method=method, reason=reason)
+
+
+def _of_bounded(facts: PublicFacts) -> Choice:
     wide = facts.n_parameters > MOST_WHITENED
     pure = _of_pure(facts) if isinstance(facts.budget, Pure) and not wide else None
     if pure is not None:
@@ -224,10 +233,11 @@ def _automatic(facts: PublicFacts) -> Choice:
 
 def _of_unknown_size(facts: PublicFacts) -> Choice:
     """Return the method that divides by no number of rows, where it loses nothing by it."""
-    if facts.loss == "squared":
+    if facts.loss == "squared" and facts.bounded:
         reason = "moments, for the number of rows is private, and `expected_rows` gives no public guess of it."
         return Choice(method="moments", reason=reason)
-    also = "" if facts.loss != "logistic" else ', or take method="moments", whose estimates are no log odds ratios'
+    parabola = facts.loss == "logistic" and facts.bounded
+    also = ', or take method="moments", whose estimates are no log odds ratios' if parabola else ""
     raise InvalidType(
         f"A {_NAMES[facts.loss]} regression needs `expected_rows` under AddRemove(), where the number of rows is "
         f"private: give a public guess of it{also}."

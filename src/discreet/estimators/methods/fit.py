@@ -70,6 +70,11 @@ class FitTerms:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def takes_steps(self) -> bool:
+        """Whether a kind of noisy step was named."""
+        return any(self.settings.get(name) is not None for name in ("selection", "noise"))
+
+    @property
     def counts_rows(self) -> bool:
         """Whether rows are counted before they are read: one noisy Gram matrix needs no number of them."""
         return self.method != "moments" and self.adjacency.unit is None
@@ -102,9 +107,9 @@ class FitTerms:
 
     def sized(self, declared: Declared) -> Declared:
         """Return a fit with the public number of rows; None where no one declared it and a method may do without."""
-        if self.method in {"auto", "moments"} and self.expected_rows is None and not self.adjacency.size_is_public:
-            return declared.changed(n_rows=None)
-        if not self.counts_rows and self.expected_rows is None:
+        counted = self.counts_rows and self.adjacency.size_is_public
+        may_lack = self.method in {"auto", "moments"} and not self.takes_steps and not counted
+        if self.adjacency.unit is not None or (may_lack and self.expected_rows is None):
             return declared.changed(n_rows=None)
         return declared.changed(
             n_rows=public_rows(self.owner, self.adjacency, self.expected_rows, int(declared.n_rows or 0))
@@ -199,7 +204,7 @@ def plan_fit(terms: FitTerms, declared: Declared) -> Planned:
         If a setting belongs to another method, or no method has such a release; says which would do.
     """
     given = terms.settings
-    if given.get("selection") is not None or given.get("noise") is not None:
+    if terms.takes_steps:
         return _of_steps(declared, given)
     choice = choose(terms.method, facts_of(declared, given.get("sparsity")))
     if choice.method != "moments":

@@ -92,7 +92,7 @@ def _batch(
     # The number of a query may stand first.
     queried = np.flatnonzero(counts > 0)
     second = starts[:-1][queried] + 1
-    is_query = np.asarray(pc.starts_with(tokens.take(pa.array(second)), "qid:").to_numpy(zero_copy_only=False), np.bool_)
+    is_query = pc.starts_with(tokens.take(pa.array(second)), "qid:").to_numpy(zero_copy_only=False).astype(np.bool_)
     is_cell[second[is_query]] = False
     counts[queried[is_query]] -= 1
     pairs = pc.split_pattern(tokens.filter(pa.array(is_cell)), ":", max_splits=1)
