@@ -20,7 +20,7 @@ from discreet.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 # Which module holds an estimator of a file; a file names nothing else.
 _HOMES = {
@@ -44,8 +44,13 @@ _HOMES = {
 
 def signed(result: RegressionResult, model: Any) -> RegressionResult:
     """Return a result that names the estimator which found it, and its declarations as JSON has them."""
-    declarations = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
-    return replace(result, estimator=type(model).__name__, declarations=declarations)
+    return named(result, type(model).__name__, model.get_params(deep=False))
+
+
+def named(result: RegressionResult, estimator: str, declared: Mapping[str, Any]) -> RegressionResult:
+    """Return a result that an estimator of this name and with these arguments can load."""
+    declarations = {name: _plain(name, value) for name, value in declared.items()}
+    return replace(result, estimator=estimator, declarations=declarations)
 
 
 def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:

@@ -135,9 +135,9 @@ def choose(method: str, facts: PublicFacts) -> Choice:
     return Choice(method=name, reason=f"{name}, for `method` asks for it.")
 
 
-def given_up(method: str, loss: str) -> str:
-    """Return what a method gives up, as a part of a sentence."""
-    return _NO_LOGIT if (method, loss) == ("moments", "logistic") else _GIVEN_UP[method]
+def given_up(method: str, loss: str) -> str | None:
+    """Return what a method gives up, as a part of a sentence; None of methods of one class alone."""
+    return _NO_LOGIT if (method, loss) == ("moments", "logistic") else _GIVEN_UP.get(method)
 
 
 def why_not(method: str, facts: PublicFacts) -> str | None:
@@ -271,7 +271,7 @@ def _of_normed(facts: PublicFacts) -> Choice:
         sparsity = min(facts.sparsity or n_columns, n_columns)
         found = automatic_selection(RowGrid(n_columns, facts.row_norm, facts.entry_bound), sparsity)
         return Choice(method=found, reason=f"{found}, for the rows are {what}.")
-    if facts.sparsity is None and why_not("perturbation", facts) is None:
+    if why_not("perturbation", facts) is None:
         return Choice(method="perturbation", reason=f"perturbation, for the rows are {what} and the budget is pure.")
     raise IncompatiblePlan(
         f"No method fits a {_NAMES[facts.loss]} regression of rows that are {what} under {facts.budget!r}. "

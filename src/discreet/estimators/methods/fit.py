@@ -206,7 +206,10 @@ def plan_fit(terms: FitTerms, declared: Declared) -> Planned:
     given = terms.settings
     if terms.takes_steps:
         return _of_steps(declared, given)
-    choice = choose(terms.method, facts_of(declared, given.get("sparsity")))
+    facts = facts_of(declared, given.get("sparsity"))
+    choice = choose(terms.method, facts)
+    if choice.method == "perturbation" and terms.method == "auto" and facts.sparsity is not None:
+        choose("threshold", facts)  # says which budgets few columns have a price in
     if choice.method != "moments":
         return plan_by(terms.method, declared, given)
     refuse_settings("moments", given)
