@@ -22,8 +22,7 @@ from discreet.descent.rivals.two_stage import plan_two_stage
 from discreet.descent.rows import integer_rows
 from discreet.descent.simulation import tune_on_simulation
 from discreet.errors import InvalidArgument, InvalidData, NoiseDominatedWarning
-from discreet.estimators.functional import FunctionalLinearRegression
-from discreet.estimators.functional import FunctionalLogisticRegression
+from discreet.estimators.functional import FunctionalLinearRegression, FunctionalLogisticRegression
 from discreet.estimators.scaler import BoundsScaler
 from discreet.estimators.search import PrivateSearch
 from discreet.estimators.sparse import SparseLogisticRegression

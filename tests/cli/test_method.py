@@ -57,15 +57,21 @@ def test_a_ledger_pays_and_a_report_is_written(folder, discreet):
     assert code == 3
 
 
-def test_add_remove_needs_an_expected_number_of_rows(folder, discreet):
-    """Where n is private it is a public guess of it by which sums are divided."""
+def test_add_remove_needs_an_expected_number_of_rows_or_one_noisy_gram_matrix(folder, discreet):
+    """Where n is private it is a public guess of it by which sums are divided; moments divide by none."""
     bounds = ["--bounds", "income=0,100", "--bounds", "age=18,90", "--adjacency", "add-remove", "--mu", 1]
     fit = ["fit", "people.csv", "income ~ age", *bounds, "--method", "auto"]
-    code, _, err = discreet(*fit)
-    assert code == 1
-    assert "expected_rows" in err
+    code, out, err = discreet(*fit)
+    assert (code, err) == (0, "")
+    assert "Method: moments, for the number of rows is private, and `expected_rows` gives no public guess" in out
+    labels = ["fit", "people.csv", "region ~ age", *bounds[2:], "--levels", "region=north,south", "--loss", "logistic"]
+    for needs in ([*fit[:-1], "descent"], labels, [*fit, "--loss", "poisson"]):
+        code, _, err = discreet(*needs)
+        assert code == 1
+        assert "expected_rows" in err
     code, out, err = discreet(*fit, "--expected-rows", 2000)
     assert (code, err) == (0, "")
+    assert "Method: descent" in out
     assert "AddRemove()" in out
 
 
@@ -74,14 +80,15 @@ def test_add_remove_needs_an_expected_number_of_rows(folder, discreet):
     [
         ([*FIT, "--mu", 1, "--method", "magic"], "--method must be one of"),
         ([*FIT, "--method", "auto"], "needs a budget"),
-        ([*FIT, "--mu", 1, "--loss", "poisson"], "needs --method"),
         ([*FIT, "--mu", 1, "--loss", "magic"], "--loss must be"),
         ([*FIT, "--mu", 1, "--method", "auto", "--mechanism", "gaussian"], "which --method decides"),
         ([*FIT, "--mu", 1, "--method", "auto", "--loss", "logistic", "--radius", 2], "--radius belongs"),
-        ([*FIT, "--mu", 1, "--expected-rows", 5], "belongs to --sparse"),
+        ([*FIT, "--mu", 1, "--expected-rows", 5], "belongs to --adjacency add-remove"),
         (["fit", "people.csv", "income ~ age", "--bounds", "income=0,100", "--bounds", "age=18,90", "--mu", 1,
           "--method", "auto"], "Say who are neighbours"),
-        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "auto"], "--method does not belong to --sparse"),
+        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "peel", "--selection", "peel"], "in the place of"),
+        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "peel", "--noise", "exact"], "in the place of"),
+        ([*FIT, "--mu", 1, "--mechanism", "gaussian"], "which --method decides"),
         (["plan", "income ~ age", "--schema", "people.toml", "--rows", 9, "--mu", 1, "--loss", "magic"], "--loss must"),
     ],
 )  # fmt: skip

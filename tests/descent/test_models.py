@@ -27,10 +27,10 @@ from descent.estimators import (
     two_stage_linear,
 )
 from discreet.descent.losses import LogisticLoss
+from discreet.descent.step_models import column_scale
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.descent_base import INSTEAD
 from discreet.estimators.frank_wolfe import default_steps
-from discreet.descent.step_models import column_scale
 from discreet.lattice.row_grid import RowGrid
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil"]

@@ -8,10 +8,10 @@ import pytest
 
 import discreet as dp
 from discreet.descent.preconditioned.gridded_rows import TableSource, gridded
+from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.estimators.methods.coded import CodedTable
 from discreet.estimators.methods.declared import bounded_table, label_layout
 from discreet.estimators.methods.descents import against_the_rest
-from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.estimators.methods.weights import Weights, weighted_rows
 from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.coins import Coins

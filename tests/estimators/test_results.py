@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.estimators.methods import inference
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.methods import inference
 from discreet.estimators.results import ModelResult
 from estimators.front import MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
 

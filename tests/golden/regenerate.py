@@ -19,8 +19,7 @@ import pandas as pd
 
 import discreet as dp
 from discreet.estimators import draw_files
-from discreet.estimators import model_files as front_files
-from discreet.estimators import sparse_files as model_files
+from discreet.estimators.base import Model
 from discreet.estimators.pca import PrivatePCA
 from discreet.functional.logit import LogisticObjective
 from discreet.privacy.ledger import Ledger
@@ -158,7 +157,7 @@ def _sparse() -> dict[str, str]:
     for name, (model, rows, target) in models.items():
         composition = "sum" if isinstance(model.budget, dp.Approx) else "auto"
         model.fit(rows, target, ledger=coins(model.budget, model.adjacency, composition))
-        files[f"sparse-{name}"] = model_files.dumps(model)
+        files[f"sparse-{name}"] = model.dumps()
     return files
 
 
@@ -345,7 +344,7 @@ def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_sparse(path: Path) -> dict[str, Any]:
-    model = model_files.load(path)
+    model = Model.load(path)
     rows = np.random.default_rng(SEED).normal(size=(5, model.n_features_in_))
     names = getattr(model, "feature_names_in_", None)
     rows = rows if names is None else pd.DataFrame(rows, columns=names)
@@ -378,7 +377,7 @@ def _of_components(path: Path) -> dict[str, Any]:
 
 
 def _of_front(path: Path) -> dict[str, Any]:
-    model = front_files.load(path)
+    model = Model.load(path)
     result = model.result()
     rng = np.random.default_rng(SEED)
     rows = rng.uniform(-1, 1, size=(5, model.n_features_in_)) if model.design_ is None else frame()[:5]

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.cli.main import main
 from discreet.errors import AdjacencyMismatch, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
-from discreet.estimators.k_norm import KNormGradientLogisticRegression
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.k_norm import KNormGradientLogisticRegression
 from discreet.estimators.pca import PrivatePCA
 from discreet.estimators.quantile import KNormGradientQuantileRegression
 from discreet.functional.gram import plan_gram

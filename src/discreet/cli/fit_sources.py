@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.cli import declarations as options
-from discreet.cli import numbers
+from discreet.cli import numbers, progress
 from discreet.cli.fit_options import LOGISTIC, POISSON, SQUARED
-from discreet.cli.progress import reading, stepping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,10 +101,11 @@ class Records(Source):
         terms = self._terms(adjacency)
         with ExitStack() as stack:
             declared = declare_records(
-                terms, data, formula, schema, watch=lambda table: stack.enter_context(reading(table.size_hint))
+                terms, data, formula, schema, watch=lambda table: stack.enter_context(progress.reading(table.size_hint))
             )
             result = fit(terms, declared, payer).result
-        name, declarations = _CLASSES[given.loss], {"method": terms.method, "expected_rows": terms.expected_rows}
+        name = _CLASSES[given.loss]
+        declarations: dict[str, Any] = {"method": terms.method, "expected_rows": terms.expected_rows}
         if given.mechanism is not None or given.radius is not None or adjacency.unit is not None:
             # Only the class of one noisy Gram matrix declares them.
             name, declarations = f"Functional{name}", {"mechanism": given.mechanism or "auto"}
@@ -149,9 +149,19 @@ class KeptRelease(Source):
         if given.classes is not None:
             options.target_levels(formula, given.classes, given.loss)
         # A page may tell of the ledger that paid for the release.
-        of_spending = ("no_ledger", "mechanism", "method", "expected_rows")
-        of_spending = of_spending if given.report is not None else ("ledger", *of_spending)
-        names = ("schema", "bounds", "levels", "classes", "adjacency", *of_spending)
+        names = [
+            "schema",
+            "bounds",
+            "levels",
+            "classes",
+            "adjacency",
+            "mechanism",
+            "method",
+            "expected_rows",
+            "no_ledger",
+        ]
+        if given.report is None:
+            names.append("ledger")
         given.refuse(
             names,
             f"{str(data)!r} is a release already, and a fit from it is free: {{}} belongs to data. Leave it out, or "
@@ -235,11 +245,12 @@ class SparseFile(Source):
         intercept = not given.no_intercept
         declared = declare_scaled_rows(terms, table.private_X, table.private_y, intercept=intercept, **rows, **target)
         payer = options.open_ledger(given.ledger, given.terms, given.adjacency)
-        with stepping() as progress:
-            result = fit(terms, declared, payer, progress).result
+        with progress.stepping() as tell:
+            result = fit(terms, declared, payer, tell).result
         of_target = {"classes": target["classes"]} if given.loss == LOGISTIC else {"y_bounds": target["bounds"]}
         settings = {name: value for name, value in terms.settings.items() if value is not None}
-        name, own = _CLASSES[given.loss], {"method": terms.method}
+        name = _CLASSES[given.loss]
+        own: dict[str, Any] = {"method": terms.method}
         if terms.takes_steps:
             name, own = f"Sparse{name}", {"sparsity": None}
         declarations = rows | of_target | {"fit_intercept": intercept, "expected_rows": terms.expected_rows}

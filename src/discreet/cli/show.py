@@ -62,9 +62,11 @@ def _text(file: Path, content: dict[str, Any]) -> str:
 def model_text(result: RegressionResult) -> str:
     """Return what is printed of a model: formula and table, its method's settings, and what the method gives up."""
     from discreet.estimators.methods.choice import given_up
+    from discreet.models.printed import selected_columns
 
     text = str(result.summary())
     lines = [text] if result.formula is None or text.startswith(result.formula) else [result.formula, text]
+    lines += selected_columns(result) if result.reason is not None else []
     given = [(name, value) for name, value in result.settings.items() if value is not None]
     if given:
         told = (f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in given)

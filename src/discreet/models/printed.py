@@ -145,12 +145,14 @@ def remarks_of(result: Any) -> list[str]:
         lines.append(f"Unit: {unit_words(adjacency, result.event.rows_per_unit)}.")
     if len(result.coefs) > 1:
         lines.append(f"Models: {len(result.coefs)} classes, each against the rest.")
-    return lines + quality_of(result) + [f"Note: {note}." for note in result.notes]
+    # Files of front-door models of 0.1.0 are told as they were: without their columns.
+    columns = selected_columns(result) if result.reason is None else []
+    return lines + columns + quality_of(result) + [f"Note: {note}." for note in result.notes]
 
 
 def quality_of(result: Any) -> list[str]:
     """Return how good the estimates are, one sentence or two each."""
-    lines = _selected(result)
+    lines: list[str] = []
     # Of one noisy Gram matrix more is known, save in files of versions that did not write it.
     if result.reason is not None and result.entry_std is None:
         lines.append(_covered("clipping") if result.has_intervals else f"{DASH}: no intervals, for {_why(result)}.")
@@ -193,7 +195,7 @@ def _why(result: Any) -> str:
     return str(result.why_no_intervals)
 
 
-def _selected(result: Any) -> list[str]:
+def selected_columns(result: Any) -> list[str]:
     """Return how many columns a sparse model has, and whether all of them are shown."""
     n_selected = [int(np.count_nonzero(coef)) for coef in result.coefs]
     if result.grid is None or max(n_selected) == result.coefs.shape[1]:

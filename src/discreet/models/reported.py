@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.models.printed import TITLES, quality_of, shown_names
+from discreet.models.printed import TITLES, quality_of, selected_columns, shown_names
 from discreet.privacy.findings import Estimate, Finding, finite
 from discreet.tables.schema.declarations import declared_texts
 
@@ -41,7 +41,10 @@ def finding_of_result(result: Any) -> Finding:
         estimates=estimates,
         level=LEVEL if result.has_intervals else None,
         # A report tells the cost, the unit and the notes in sections of their own, and bounds with the declarations.
-        quality=tuple(line for line in quality_of(result) if not line.startswith("Bounds:")),
+        quality=(
+            *selected_columns(result),
+            *(line for line in quality_of(result) if not line.startswith("Bounds:")),
+        ),
         noise_dominated=result.noise_dominated,
         declarations=_declared(result),
         again=(_again(result),),
