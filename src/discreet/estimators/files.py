@@ -15,7 +15,6 @@ from discreet.models.files import fields_of, plain_labels
 from discreet.models.result import RegressionResult
 from discreet.privacy.adjacency import adjacency_from_name
 from discreet.privacy.budgets import budget_from_json, to_json
-from discreet.sampling.policies import policy_from_json, policy_to_json
 from discreet.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -72,6 +71,18 @@ def _box(value: Box) -> dict[str, Any]:
     return {"lower": list(value.lower), "upper": list(value.upper), "one_hot": [list(b) for b in value.one_hot]}
 
 
+def _written_policy(policy: Any) -> Any:
+    from discreet.sampling.policies import policy_to_json
+
+    return policy_to_json(policy)
+
+
+def _read_policy(content: Any) -> Any:
+    from discreet.sampling.policies import policy_from_json
+
+    return policy_from_json(content)
+
+
 # How declarations are written, and read; others are written as they are.
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "budget": to_json,
@@ -84,7 +95,7 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "gram_share": str,
     "quantile": str,
     "coef_bound": str,
-    "runtime": policy_to_json,
+    "runtime": _written_policy,
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "budget": budget_from_json,
@@ -95,7 +106,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "y_bounds": lambda value: Interval(*value),
     "schema": Schema.from_json,
     "class_weight": lambda value: {pair[0]: pair[1] for pair in value} if isinstance(value, list) else value,
-    "runtime": policy_from_json,
+    "runtime": _read_policy,
 }
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet import _checks
-from discreet.descent.calibration import automatic_selection
 from discreet.errors import IncompatiblePlan, InvalidType
-from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Pure
 
@@ -267,6 +265,9 @@ def _clause(reason: str | None) -> str:
 def _of_normed(facts: PublicFacts) -> Choice:
     what = "sparse" if facts.sparse else "bounded by a norm alone"
     if why_not("threshold", facts) is None:
+        from discreet.descent.calibration import automatic_selection
+        from discreet.lattice.row_grid import RowGrid
+
         n_columns = facts.n_columns
         sparsity = min(facts.sparsity or n_columns, n_columns)
         found = automatic_selection(RowGrid(n_columns, facts.row_norm, facts.entry_bound), sparsity)

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.descent.private_table import Passes, PrivateTable
-from discreet.descent.step_models import plan_steps
 from discreet.errors import InvalidArgument
 from discreet.estimators.methods.choice import Choice, choose
-from discreet.estimators.methods.coded import plan_normed
 from discreet.estimators.methods.declared import public_rows
 from discreet.estimators.methods.dispatch import TAKEN, facts_of, plan_by, refuse_settings, with_reason
 from discreet.estimators.methods.moments import plan_moments
@@ -260,6 +258,9 @@ def fit(
 
 
 def _of_steps(declared: Declared, given: Mapping[str, Any]) -> Planned:
+    from discreet.descent.step_models import plan_steps
+    from discreet.estimators.methods.coded import plan_normed
+
     names = (*TAKEN["threshold"], "selection", "noise")
     settings = {name: given[name] for name in names if given.get(name) is not None}
     kind = settings.get("selection", "auto")
