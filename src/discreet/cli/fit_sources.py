@@ -231,6 +231,7 @@ class SparseFile(Source):
     def fit(self) -> RegressionResult:
         """Release the coefficients of all columns."""
         from discreet.estimators.methods.fit import declare_scaled_rows, fit
+        from discreet.privacy.release import check_payer
         from discreet.tables.readers.sparse_files import read_sparse
 
         given = self.given
@@ -245,6 +246,7 @@ class SparseFile(Source):
         intercept = not given.no_intercept
         declared = declare_scaled_rows(terms, table.private_X, table.private_y, intercept=intercept, **rows, **target)
         payer = options.open_ledger(given.ledger, given.terms, given.adjacency)
+        check_payer(payer, given.adjacency)
         with progress.stepping() as tell:
             result = fit(terms, declared, payer, tell).result
         of_target = {"classes": target["classes"]} if given.loss == LOGISTIC else {"y_bounds": target["bounds"]}

@@ -19,7 +19,6 @@ from discreet.estimators.methods.released import Fitted, carry_out
 from discreet.functional.logit import LogisticObjective
 from discreet.functional.objectives import SquaredObjective
 from discreet.lattice.bounds import Interval
-from discreet.privacy.release import check_payer
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import number_target
 
@@ -235,7 +234,7 @@ def fit(
     declared : Declared
         By `declare_records` or `declare_scaled_rows`.
     ledger : Ledger or None
-        Pays; None opens a ledger in memory whose total is the budget.
+        Pays, and speaks of the same neighbors; None opens a ledger in memory whose total is the budget.
     progress : callable, optional
         Told how many of noisy steps are done, and how many there will be: public numbers.
 
@@ -252,7 +251,6 @@ def fit(
     ---------
     That of the method; all are chosen and planned from public facts.
     """
-    check_payer(ledger, terms.adjacency, units=True)
     planned = plan_fit(terms, declared)
     return carry_out(planned if progress is None else _watched(planned, progress), declared, ledger)
 
