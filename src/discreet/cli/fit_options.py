@@ -184,12 +184,12 @@ class FitOptions:
         names = ("sparsity", "step_size", "clip", "selection", "noise", "mechanism", "radius")
         return given | {name: getattr(self, name) for name in names}
 
-    def refuse(self, names: Sequence[str], why: str) -> None:
-        """Refuse options that were given, where they do not belong; `why` has a place for the option."""
+    def first_given(self, names: Sequence[str]) -> str | None:
+        """Return how the command line calls the first of some options that was given, None where none was."""
         for name in names:
             if getattr(self, name):
-                what = name.upper() if name in {"data", "formula"} else f"--{name.replace('_', '-')}"
-                raise options.WrongUsage(why.format(what))
+                return name.upper() if name in {"data", "formula"} else f"--{name.replace('_', '-')}"
+        return None
 
     def refuse_sparse_options(self) -> None:
         """Refuse what belongs to sparse files alone."""

@@ -162,13 +162,16 @@ class KeptRelease(Source):
         ]
         if given.report is None:
             names.append("ledger")
-        given.refuse(
-            names,
-            f"{str(data)!r} is a release already, and a fit from it is free: {{}} belongs to data. Leave it out, or "
-            "give the data.",
-        )
+        foreign = given.first_given(names)
+        if foreign is not None:
+            raise options.WrongUsage(
+                f"{str(data)!r} is a release already, and a fit from it is free: {foreign} belongs to data. Leave it "
+                "out, or give the data."
+            )
         if given.loss == POISSON:
-            raise options.WrongUsage("--loss poisson belongs to data: a release answers squared and logistic.")
+            raise options.WrongUsage(
+                "--loss poisson belongs to data: a release answers squared and logistic. Give the data."
+            )
 
     def fit(self) -> RegressionResult:
         """Return the regression that is read from the release."""
@@ -193,10 +196,11 @@ class SparseFile(Source):
     def check(self) -> None:
         """Refuse what belongs to tables with named columns."""
         given = self.given
-        given.refuse(
-            ("data", "formula", "schema", "bounds", "levels", "radius"),
-            "{} does not belong to --sparse FILE, whose columns have no names. Leave it out.",
-        )
+        foreign = given.first_given(("data", "formula", "schema", "bounds", "levels", "radius"))
+        if foreign is not None:
+            raise options.WrongUsage(
+                f"{foreign} does not belong to --sparse FILE, whose columns have no names. Leave it out."
+            )
         if given.mechanism is not None:
             raise options.WrongUsage("--mechanism does not belong to --sparse; use --selection and --noise.")
         if given.method is not None and (given.selection is not None or given.noise is not None):

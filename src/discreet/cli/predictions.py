@@ -199,7 +199,7 @@ def predict_sparse(model: RegressionResult, data: Path, *, zero_based: bool) -> 
     rows = matrix.private_X.astype(np.float64)
     if rows.shape[1] != n_columns:
         raise InvalidData(
-            f"{str(data)!r} has {rows.shape[1]} features, and the model has {n_columns}. Give its columns."
+            f"{str(data)!r} has {rows.shape[1]} features, and the model has {n_columns}. Give a file of its columns."
         )
     if not np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data).all():
         raise InvalidData(f"{str(data)!r} has missing cells (NaN or inf); a prediction needs a number in every cell.")

@@ -200,14 +200,16 @@ def _automatic(facts: PublicFacts) -> Choice:
 def _of_alone(facts: PublicFacts) -> Choice:
     """Return the one method that protects units of several rows, or that takes weights."""
     if facts.unit is not None:
-        method, what = "moments", f"Each `{facts.unit}` is protected"
-        reason = f"moments, for no other method protects each `{facts.unit}`."
-    else:
-        method, what, reason = "descent", "Weights are taken", "descent, for the rows have weights."
-    refusal = why_not(method, facts)
+        if why_not("moments", facts) is not None:
+            raise IncompatiblePlan(
+                f"No method of a {_NAMES[facts.loss]} regression protects each `{facts.unit}`. "
+                "Give one row per unit and take `unit` out of the schema."
+            )
+        return Choice(method="moments", reason=f"moments, for no other method protects each `{facts.unit}`.")
+    refusal = why_not("descent", facts)
     if refusal is not None:
-        raise IncompatiblePlan(f'{what} by the method "{method}" alone, which {refusal}')
-    return Choice(method=method, reason=reason)
+        raise IncompatiblePlan(f'Weights are taken by the method "descent" alone, which {refusal}')
+    return Choice(method="descent", reason="descent, for the rows have weights.")
 
 
 def _of_bounded(facts: PublicFacts) -> Choice:
