@@ -47,7 +47,7 @@ CASES = [
     ("unknown option", 2, "--budget", {"more": ["--budget", "1"]}, {}),
     ("unknown adjacency", 2, "--adjacency", {"more": ["--adjacency", "swap"]}, {}),
     ("contradicting adjacency", 1, "adjacency", {"more": ["--adjacency", "add-remove"]}, {}),
-    ("law and budget", 1, "gaussian", {"more": ["--mechanism", "gaussian"]}, {}),
+    ("law and budget", 1, "gaussian", {"more": ["--method", "moments", "--mechanism", "gaussian"]}, {}),
     ("two budgets", 2, "--rho", {"more": ["--rho", "1"]}, {}),
     ("half a bound", 2, "age", {"more": ["--bounds", "age=3"]}, {}),
     ("a bound that is no number", 2, "age", {"more": ["--bounds", "age=low,high"]}, {}),
@@ -154,7 +154,7 @@ def test_an_unexpected_fault_shows_no_text_of_its_own(folder, discreet, monkeypa
     def fail(*_, **__):
         raise RuntimeError(SENTINEL)
 
-    monkeypatch.setattr("discreet.cli.declarations.release_table", fail)
+    monkeypatch.setattr("discreet.estimators.methods.fit.fit", fail)
     line = ["fit", "people.csv", FORMULA, "--schema", "people.toml", "--epsilon", "1"]
     code, _, err = discreet(*line)
     assert code == 1

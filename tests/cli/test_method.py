@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import discreet as dp
 from discreet.estimators.front_door import LinearRegression
+from discreet.estimators.functional import FunctionalLinearRegression, FunctionalLogisticRegression
 
 FIT = ["fit", "people.csv", "income ~ age + sex + region", "--schema", "people.toml"]
 
@@ -30,6 +32,73 @@ def test_a_method_is_named(folder, discreet, method):
     code, out, err = discreet(*FIT, "--method", method, "--epsilon", 4, "--delta", "1e-6")
     assert (code, err) == (0, "")
     assert f"Method: {method}, for `method` asks for it." in out
+
+
+def test_auto_is_the_default(folder, discreet):
+    """Without --method the choice is that of `--method auto`, and what it gives up is said, also by `show`."""
+    code, out, err = discreet(*FIT, "--mu", 1, "-o", "m.json")
+    assert (code, err) == (0, "")
+    assert "Method: descent, for the table is dense" in out
+    assert "Given up: further regressions: each costs anew, where one `discreet release` answers many." in out
+    assert discreet("show", "m.json")[1] == out
+    code, out, err = discreet("fit", "people.csv", "income ~ age", *FIT[3:], "--epsilon", 9)
+    assert (code, err) == (0, "")
+    assert "Method: moments, for many steps would share it" in out
+    assert "Given up: nothing for one regression" in out
+
+
+def test_persons_are_protected_by_moments(folder, discreet):
+    """With a unit auto takes the one method that protects it, and the others say which that is."""
+    text = (folder / "people.toml").read_text()
+    (folder / "persons.toml").write_text(text.replace('"replace"', '"replace"\nunit = "person"\nrows_per_unit = 2', 1))
+    frame = pd.read_csv("people.csv")
+    frame.assign(person=frame.index // 2).to_csv("people.csv", index=False)
+    fit = ["fit", "people.csv", "income ~ age", "--schema", "persons.toml", "--mu", 9]
+    code, out, err = discreet(*fit, "-o", "m.json")
+    assert (code, err) == (0, "")
+    assert "Method: moments, for no other method protects each `person`." in out
+    assert "Unit: " in out
+    model = FunctionalLinearRegression.load(folder / "m.json")
+    assert model.adjacency == dp.Replace("person")
+    code, _, err = discreet(*fit, "--method", "descent")
+    assert code == 1
+    assert 'declares the unit `person`. Use method="moments"' in err
+    code, _, err = discreet(*fit, "--loss", "poisson")
+    assert code == 1
+    assert "No method of a Poisson regression protects each `person`" in err
+
+
+def test_a_parabola_says_what_it_is_not(folder, discreet):
+    """--method moments of labels gives up log odds; a radius and a law of noise are its settings."""
+    labels = ["fit", "people.csv", "sex ~ age", "--schema", "people.toml", "--loss", "logistic", "--method", "moments"]
+    code, out, err = discreet(*labels, "--mu", 5, "--radius", 3, "--mechanism", "gaussian", "-o", "m.json")
+    assert (code, err) == (0, "")
+    assert "Given up: log odds ratios, p values and intervals" in out
+    assert "std err" in out
+    model = FunctionalLogisticRegression.load(folder / "m.json")
+    assert (model.radius, model.approximation, model.mechanism) == (3.0, "minimax", "gaussian")
+
+
+def test_a_ledger_says_who_are_neighbors(folder, discreet):
+    """Where neither option nor schema says it, the ledger's word is taken; where they differ, the fit is refused."""
+    bounds = ["--bounds", "income=0,100", "--bounds", "age=18,90"]
+    paid = ["--ledger", "book.db", "--mu", 1]
+    code, *_ = discreet(*FIT, *paid, "--total-mu", 9)
+    assert code == 0
+    code, out, err = discreet("fit", "people.csv", "income ~ age", *bounds, *paid)
+    assert (code, err) == (0, "")
+    assert "Replace()" in out
+    code, _, err = discreet("fit", "people.csv", "income ~ age", *bounds, *paid, "--adjacency", "add-remove")
+    assert code == 1
+    assert "was opened with Replace()" in err
+
+
+def test_counts_are_not_read_from_a_release(folder, discreet):
+    """A Gram matrix answers squared and logistic losses."""
+    assert discreet("release", "people.csv", "--schema", "people.toml", "--mu", 1, "-o", "m.json")[0] == 0
+    code, _, err = discreet("fit", "m.json", "income ~ age", "--loss", "poisson")
+    assert code == 2
+    assert "--loss poisson belongs to data" in err
 
 
 def test_labels_and_counts(folder, discreet):
@@ -57,15 +126,21 @@ def test_a_ledger_pays_and_a_report_is_written(folder, discreet):
     assert code == 3
 
 
-def test_add_remove_needs_an_expected_number_of_rows(folder, discreet):
-    """Where n is private it is a public guess of it by which sums are divided."""
+def test_add_remove_needs_an_expected_number_of_rows_or_one_noisy_gram_matrix(folder, discreet):
+    """Where n is private it is a public guess of it by which sums are divided; moments divide by none."""
     bounds = ["--bounds", "income=0,100", "--bounds", "age=18,90", "--adjacency", "add-remove", "--mu", 1]
     fit = ["fit", "people.csv", "income ~ age", *bounds, "--method", "auto"]
-    code, _, err = discreet(*fit)
-    assert code == 1
-    assert "expected_rows" in err
+    code, out, err = discreet(*fit)
+    assert (code, err) == (0, "")
+    assert "Method: moments, for the number of rows is private, and `expected_rows` gives no public guess" in out
+    labels = ["fit", "people.csv", "region ~ age", *bounds[2:], "--levels", "region=north,south", "--loss", "logistic"]
+    for needs in ([*fit[:-1], "descent"], labels, [*fit, "--loss", "poisson"]):
+        code, _, err = discreet(*needs)
+        assert code == 1
+        assert "expected_rows" in err
     code, out, err = discreet(*fit, "--expected-rows", 2000)
     assert (code, err) == (0, "")
+    assert "Method: descent" in out
     assert "AddRemove()" in out
 
 
@@ -74,14 +149,15 @@ def test_add_remove_needs_an_expected_number_of_rows(folder, discreet):
     [
         ([*FIT, "--mu", 1, "--method", "magic"], "--method must be one of"),
         ([*FIT, "--method", "auto"], "needs a budget"),
-        ([*FIT, "--mu", 1, "--loss", "poisson"], "needs --method"),
         ([*FIT, "--mu", 1, "--loss", "magic"], "--loss must be"),
         ([*FIT, "--mu", 1, "--method", "auto", "--mechanism", "gaussian"], "which --method decides"),
         ([*FIT, "--mu", 1, "--method", "auto", "--loss", "logistic", "--radius", 2], "--radius belongs"),
-        ([*FIT, "--mu", 1, "--expected-rows", 5], "belongs to --sparse"),
+        ([*FIT, "--mu", 1, "--expected-rows", 5], "belongs to --adjacency add-remove"),
         (["fit", "people.csv", "income ~ age", "--bounds", "income=0,100", "--bounds", "age=18,90", "--mu", 1,
           "--method", "auto"], "Say who are neighbours"),
-        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "auto"], "--method does not belong to --sparse"),
+        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "peel", "--selection", "peel"], "in the place of"),
+        (["fit", "--sparse", "x.svm", "--mu", 1, "--method", "peel", "--noise", "exact"], "in the place of"),
+        ([*FIT, "--mu", 1, "--mechanism", "gaussian"], "which --method decides"),
         (["plan", "income ~ age", "--schema", "people.toml", "--rows", 9, "--mu", 1, "--loss", "magic"], "--loss must"),
     ],
 )  # fmt: skip

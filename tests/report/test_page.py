@@ -147,7 +147,7 @@ def test_ids_are_unique_and_figures_have_words(plain, sparse):
     assert all(figure["role"] == "img" and figure["aria-label"] for figure in figures)
 
 
-def test_a_sparse_model_shows_its_selected_columns(sparse):
+def test_a_sparse_model_shows_its_selected_of(sparse):
     """Columns that are not selected are not in the table; the number of selected ones is told."""
     text = Page(report_html(sparse)).text
     for place in np.flatnonzero(sparse.coef_):

@@ -6,6 +6,7 @@ import gzip
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.datasets import load_svmlight_file
 
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.readers.sparse_files import is_sparse_file, read_labels, read_sparse
@@ -163,3 +164,40 @@ def test_a_label_is_a_line(folder):
     (folder / "y.txt").write_bytes(b"a\nb\rc\n")
     with pytest.raises(InvalidData, match="Line 2 of 'y.txt' holds a carriage return"):
         read_labels("y.txt")
+
+
+def test_numbers_are_those_that_scikit_learn_reads(folder):
+    """Two readers, one table: signs, exponents, query numbers, what is next to 0, batches of many lines."""
+    rng = np.random.default_rng(0)
+    lines = ["+1 qid:3 1:+2.5 3:1e-7", "-1.5 2:.5\t4:7. # 1:2", "0 qid:4", "  2   1:1e-400  5:123456789.123456789 "]
+    for _ in range(20_000):
+        columns = sorted(rng.choice(9, size=rng.integers(0, 4), replace=False) + 1)
+        lines.append(" ".join([str(rng.integers(0, 2)), *(f"{j}:{rng.normal()!r}" for j in columns)]))
+    (folder / "d.svm").write_text("\n".join(lines))
+    table = read_sparse("d.svm", n_columns=9)
+    X, y = load_svmlight_file("d.svm", n_features=9)
+    np.testing.assert_array_equal(table.private_X.toarray(), X.toarray())
+    np.testing.assert_array_equal(table.private_y, y)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 1:2:3",
+        "1 1:",
+        "1 :2",
+        "1 1:2 1:3",
+        "1 2:1 qid:3",
+        "1 1.5:2",
+        "1 1:1_0",
+        "+-1 1:1",
+        "1 1:0x1",
+        "1,2 1:1",
+        "é 1:1",
+    ],
+)
+def test_what_is_no_cell_is_refused(folder, text):
+    """A doubled or falling column, a value or a label that is no plain number, a query that stands late."""
+    (folder / "d.svm").write_text(f"1 1:1\n{text}\n", encoding="utf-8")
+    with pytest.raises(InvalidData, match="or is damaged"):
+        read_sparse("d.svm", n_columns=5)

@@ -14,11 +14,9 @@ from discreet.cli import numbers
 from discreet.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
-    from discreet.functional.moments import Moments
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
-    from discreet.tables.design import Design
     from discreet.tables.schema.schema import Schema
 
 
@@ -259,35 +257,3 @@ def require_file(path: Path, what: str) -> None:
     """Refuse a file that is absent."""
     if not path.exists():
         raise InvalidArgument(f"There is no {what} {os.fspath(path)!r}. Correct its path.")
-
-
-def release_table(
-    data: Path,
-    design: Design,
-    *,
-    budget: Budget,
-    adjacency: Adjacency | None,
-    ledger: Path | None,
-    total: Terms | None,
-    mechanism: str,
-    loss: str = "squared",
-) -> Moments:
-    """Release the Gram matrix of a file; everything that can be refused is refused before the ledger is opened."""
-    from discreet.cli.progress import reading
-    from discreet.functional.moments import release_design
-    from discreet.tables.readers.tables import open_rows
-
-    table = open_rows(data, design.schema, design.columns_needed)
-    adjacency = of_unit(adjacency, design.schema)
-    payer = open_ledger(ledger, total, adjacency if adjacency is not None else design.schema.adjacency)
-    with reading(table.size_hint) as progress:
-        return release_design(
-            table,
-            design,
-            budget=budget,
-            ledger=payer,
-            adjacency=adjacency,
-            mechanism=mechanism,
-            loss=loss,
-            progress=progress,
-        )

@@ -1,4 +1,4 @@
-"""Files that a command writes: named before anything is read or spent, and never put over another by mistake."""
+"""What a command keeps: files, never put over others by mistake, and a ledger of what it spends."""
 
 from __future__ import annotations
 
@@ -25,6 +25,24 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Write over files tha
 NoOutputOption = Annotated[
     bool, typer.Option("--no-output", help="Print only: what was paid for is not kept in a file.")
 ]
+
+NoLedgerOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-ledger", help="Spend although nothing remembers it; for rows that are nobody's, such as an example's."
+    ),
+]
+
+
+def check_payment(ledger: Path | None, *, no_ledger: bool) -> None:
+    """Refuse to spend where neither a ledger is named nor its absence wanted."""
+    if ledger is not None and no_ledger:
+        raise WrongUsage("--ledger and --no-ledger contradict each other. Leave --no-ledger out.")
+    if ledger is None and not no_ledger:
+        raise WrongUsage(
+            "Nothing would remember what this spends. Add --ledger FILE (and --total-epsilon 2, or another total, to "
+            "create it), or --no-ledger where the rows are nobody's."
+        )
 
 
 def check_outputs(outputs: Mapping[str, Path | None], *, force: bool, inputs: Iterable[Path | None] = ()) -> None:

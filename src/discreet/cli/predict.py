@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from discreet.cli import declarations as options
+from discreet.cli import fit_options
 from discreet.cli.outputs import ForceOption, check_outputs, open_output
-from discreet.cli.sparse import ZeroBasedOption, predict_sparse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def predict(
@@ -29,48 +27,29 @@ def predict(
         list[str] | None,
         typer.Option("--keep", metavar="COLUMN,...", help="Columns of DATA that are copied beside the predictions."),
     ] = None,
-    zero_based: ZeroBasedOption = False,
+    zero_based: fit_options.ZeroBasedOption = False,
     force: ForceOption = False,
 ) -> None:
     """Predict for new rows, NA where a needed cell is missing; an exact function of them, so for their owner only."""
-    from discreet import _files
     from discreet.cli import predictions
+    from discreet.cli.progress import reading
+    from discreet.models.result import RegressionResult
 
     options.require_file(model, "model")
     options.require_file(data, "data file")
     check_outputs({"--output": output}, force=force, inputs=[model, data])
     kept = predictions.kept_names(keep)
-    kind = _files.kind_of(model)
-    if kind == "sparse-model" and kept:
+    fitted = RegressionResult.load(model)
+    of_table = fitted.schema is not None
+    if not of_table and kept:
         raise options.WrongUsage("--keep belongs to tables; columns of a sparse file have no names. Leave it out.")
-    if kind != "sparse-model" and zero_based:
+    if of_table and zero_based:
         raise options.WrongUsage("--zero-based belongs to a sparse model and an svmlight file. Leave it out.")
-    with open_output(output, force=force) as file:
-        if kind == "sparse-model":
-            head = predictions.lines([predictions.texts([predictions.HEAD])])
-            file.write_parts([head, predictions.lines([predict_sparse(model, data, zero_based=zero_based)])])
-            return
-        _write_table(file, _loaded(model, kind), data, kept)
-
-
-def _write_table(file: Any, model: Any, data: Path, keep: list[str]) -> None:
-    from contextlib import ExitStack
-
-    from discreet.cli.predictions import predict_table
-    from discreet.cli.progress import reading
-
-    with ExitStack() as stack:
-        parts: Iterable[str] = predict_table(
-            model, data, keep, lambda table: stack.enter_context(reading(table.size_hint))
-        )
+    with open_output(output, force=force) as file, ExitStack() as stack:
+        if of_table:
+            parts = predictions.predict_table(
+                fitted, data, kept, lambda table: stack.enter_context(reading(table.size_hint))
+            )
+        else:
+            parts = predictions.predict_sparse(fitted, data, zero_based=zero_based)
         file.write_parts(parts)
-
-
-def _loaded(model: Path, kind: str | None) -> Any:
-    if kind == "model":
-        from discreet.estimators.model_files import load
-
-        return load(model)
-    from discreet.models.result import RegressionResult
-
-    return RegressionResult.load(model)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from discreet.cli.declarations import WrongUsage, listed
 from discreet.errors import InvalidArgument, InvalidData
+from discreet.models.predictors import matrix_predictors, means_of
 from discreet.tables.blocks import Table
 from discreet.tables.prediction import columns_of
 from discreet.tables.readers.sources import open_file
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from discreet.models.result import RegressionResult
     from discreet.tables.blocks import RecordBlock
     from discreet.tables.schema.schema import Schema
 
@@ -118,14 +122,14 @@ def kept_names(texts: Sequence[str] | None) -> list[str]:
 
 
 def predict_table(
-    model: Any, data: Path, keep: Sequence[str], tell: Callable[[Table], Callable[[int], None] | None]
+    model: RegressionResult, data: Path, keep: Sequence[str], tell: Callable[[Table], Callable[[int], None] | None]
 ) -> Iterator[str]:
     """Yield the lines of a model's predictions for a file, the head first; all names are checked before.
 
     Parameters
     ----------
-    model : RegressionResult or FittedModel
-        What predicts.
+    model : RegressionResult
+        What predicts; it has a schema.
     data : Path
         The input.
     keep : sequence of str
@@ -133,8 +137,9 @@ def predict_table(
     tell : callable
         Given the table, returns what is told the position, or None.
     """
-    schema, formula, labels, predict = _asked(model)
-    table = open_table(data, schema.of_single_rows(), columns_of(schema, formula, labels=labels))
+    schema = model.schema
+    assert schema is not None  # noqa: S101  (asked by the caller)
+    table = open_table(data, schema.of_single_rows(), columns_of(schema, str(model.formula), labels=model.labels))
     kept = KeptColumns(data, keep, schema) if keep else None
 
     def parts() -> Iterator[str]:
@@ -142,7 +147,7 @@ def predict_table(
         progress = tell(table)
         for batch in _batches(table):
             beside = [] if kept is None else [column.fill_null("") for column in kept.take(batch.n_rows)]
-            yield lines([*beside, predict(batch)])
+            yield lines([*beside, _told(model, model.margins(batch))])
             if progress is not None:
                 progress(table.position)
 
@@ -170,42 +175,44 @@ def texts(labels: Sequence[Any]) -> Any:
     return pa.array([str(label) for label in labels], _TEXT)
 
 
-def _asked(model: Any) -> tuple[Schema, str, bool, Callable[[Table], Any]]:
-    """Return a model's schema and formula, whether its target is a label, and how it predicts a batch."""
-    from discreet.models.result import RegressionResult
+def predict_sparse(model: RegressionResult, data: Path, *, zero_based: bool) -> Iterator[str]:
+    """Yield the lines of the predictions of a model without a schema for an svmlight or .npz file, the head first.
 
-    if isinstance(model, RegressionResult):
-        schema, formula, labels = model.schema, model.formula, model.loss == "logistic"
-        predict = model.predict
-    else:
-        design, formula, labels = model.design_, model.formula_, model.loss == "logistic"
-        schema = None if design is None else design.schema
-        predict = model.predict
-        if labels and model.classes_.size == 2:
-            return _needed(schema), formula, _of_labels(design), lambda rows: numbers(model.predict_proba(rows)[:, 1])
-        if labels:
-            return _needed(schema), formula, _of_labels(design), lambda rows: _likeliest(model, rows)
-    return _needed(schema), formula, labels, lambda rows: numbers(predict(rows))
+    Parameters
+    ----------
+    model : RegressionResult
+        What predicts.
+    data : Path
+        The input.
+    zero_based : bool
+        Whether an svmlight text counts its columns from 0.
+    """
+    from discreet.tables.readers.sparse_files import is_sparse_file, read_sparse
+
+    if model.grid is None and not is_sparse_file(data):
+        raise InvalidArgument(
+            "The model was fitted on arrays, whose columns have no names, so that it cannot read a table. "
+            "Load it in Python and use its `predict`."
+        )
+    n_columns = model.coefs.shape[1]
+    matrix = read_sparse(data, n_columns=None if data.suffix.lower() == ".npz" else n_columns, zero_based=zero_based)
+    rows = matrix.private_X.astype(np.float64)
+    if rows.shape[1] != n_columns:
+        raise InvalidData(
+            f"{str(data)!r} has {rows.shape[1]} features, and the model has {n_columns}. Give a file of its columns."
+        )
+    if not np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data).all():
+        raise InvalidData(f"{str(data)!r} has missing cells (NaN or inf); a prediction needs a number in every cell.")
+    return iter([lines([texts([HEAD])]), lines([_told(model, matrix_predictors(model, rows))])])
 
 
-def _needed(schema: Schema | None) -> Schema:
-    if schema is not None:
-        return schema
-    raise InvalidArgument(
-        "The model was fitted on arrays, whose columns have no names, so that it cannot read a table. "
-        "Load it in Python and use its `predict`."
-    )
-
-
-def _of_labels(design: Any) -> bool:
-    """Return whether a design's target is a label; of more than two classes it stands as a number."""
-    return design is not None and dict(design.written).get("labels") is not None
-
-
-def _likeliest(model: Any, rows: Table) -> Any:
-    decision = model.decision_function(rows)
-    labels = texts(model.classes_[np.argmax(np.nan_to_num(decision), axis=1)].tolist())
-    return pc.if_else(pa.array(np.isnan(decision).any(axis=1)), None, labels)
+def _told(model: RegressionResult, margins: NDArray[np.float64]) -> Any:
+    """Return what linear predictors mean, null where they are NaN; of more than two classes the likeliest label."""
+    if margins.shape[1] == 1:
+        return numbers(means_of(model, margins))
+    assert model.classes is not None  # noqa: S101  (there is one model a class)
+    labels = texts(model.classes[np.argmax(np.nan_to_num(margins), axis=1)].tolist())
+    return pc.if_else(pa.array(np.isnan(margins).any(axis=1)), None, labels)
 
 
 def _quoted(column: Any) -> Any:

@@ -8,8 +8,14 @@ from typing import Annotated
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli.outputs import ForceOption, check_outputs, keep, open_output
-from discreet.cli.payment import NoLedgerOption, check_payment
+from discreet.cli.outputs import (
+    ForceOption,
+    NoLedgerOption,
+    check_outputs,
+    check_payment,
+    keep,
+    open_output,
+)
 
 
 def release(
@@ -40,7 +46,10 @@ def release(
     json: options.JsonOption = False,
 ) -> None:
     """Release the moments of a table once; every regression from them is free."""
+    from discreet.cli.progress import reading
+    from discreet.functional.moments import release_design
     from discreet.tables.design import Design
+    from discreet.tables.readers.tables import open_rows
 
     options.require_file(data, "data file")
     budget = options.needed(options.read_budget(epsilon, delta, rho, mu))
@@ -52,9 +61,19 @@ def release(
         declared = options.read_schema(schema, bounds, levels)
         options.check_named(data, declared, bounds, levels)
         design = Design.for_terms(terms, declared)
-        moments = options.release_table(
-            data, design, budget=budget, adjacency=neighbours, ledger=ledger, total=total, mechanism=mechanism
-        )
+        table = open_rows(data, design.schema, design.columns_needed)
+        said = options.of_unit(neighbours, design.schema)
+        payer = options.open_ledger(ledger, total, said if said is not None else design.schema.adjacency)
+        with reading(table.size_hint) as progress:
+            moments = release_design(
+                table,
+                design,
+                budget=budget,
+                ledger=payer,
+                adjacency=said,
+                mechanism=mechanism,
+                progress=progress,
+            )
         text = moments.dumps()
         keep(file, text)
     if json:

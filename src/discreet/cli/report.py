@@ -44,29 +44,21 @@ def report(
 def load_result(file: Path) -> Any:
     """Return the released result that a file holds."""
     from discreet import _files
+    from discreet.models.files import KINDS
+    from discreet.models.result import RegressionResult
 
     content = _files.read_any(file)
     kind = content["kind"]
-    if kind == "regression":
-        from discreet.models.result import RegressionResult
-
+    if kind in KINDS:
         return RegressionResult.load(file)
     if kind == "moments":
         from discreet.functional.moments import Moments
 
         return Moments.load(file)
-    if kind == "model":
-        from discreet.estimators import model_files as front_files
-
-        return front_files.load(file)
-    if kind == "sparse-model":
-        from discreet.estimators import sparse_files as model_files
-
-        return model_files.load(file)
     if kind in {"quantiles", "components"}:
         from discreet.estimators import draw_files
 
-        return draw_files.load(file)
+        return draw_files.read(file)
     raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report. Leave it out.")
 
 

@@ -13,11 +13,19 @@ import typer
 from discreet import _checks
 from discreet.cli import declarations as options
 from discreet.cli import numbers as plain
-from discreet.cli.outputs import ForceOption, NoOutputOption, check_kept, check_outputs, keep, open_output
-from discreet.cli.payment import NoLedgerOption, check_payment
+from discreet.cli.outputs import (
+    ForceOption,
+    NoLedgerOption,
+    NoOutputOption,
+    check_kept,
+    check_outputs,
+    check_payment,
+    keep,
+    open_output,
+)
 
 if TYPE_CHECKING:
-    from discreet.estimators.pca import PrivatePCA
+    from discreet.estimators.methods.principal import FoundComponents
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.sampling.numeric_rows import NumericTable
@@ -205,23 +213,25 @@ def _components(asked: _Asked, runtime: str | None, center: list[str], **chosen:
     """Release principal components; return their file and what is printed."""
     from discreet.cli.progress import reading
     from discreet.estimators.draw_files import dumps_components
-    from discreet.estimators.pca import PrivatePCA
+    from discreet.estimators.methods.principal import ComponentTerms, release_components, rows_of_table
+    from discreet.privacy.release import check_payer
     from discreet.sampling.numeric_rows import NumericTable
     from discreet.tables.readers.tables import open_table
 
     table = NumericTable.of(asked.data, asked.schema, asked.columns or None)
-    model = PrivatePCA(
+    terms = ComponentTerms(
         budget=asked.budget,
         adjacency=asked.adjacency,
-        schema=asked.schema,
         center=_center(center, table) if center else None,
         runtime=_policy(runtime),
         **chosen,
     )
     payer = options.open_ledger(asked.ledger, asked.total, asked.adjacency)
+    adjacency = check_payer(payer, asked.adjacency)
     with reading(open_table(asked.data, asked.schema, list(table.names)).size_hint) as progress:
-        model.fit_table(asked.data, list(table.names), ledger=payer, progress=progress)
-    return dumps_components(model), _described(model)
+        rows = rows_of_table(table, may_be_empty=not adjacency.size_is_public, progress=progress)
+        found = release_components(terms, rows, payer)
+    return dumps_components(found), _described(found)
 
 
 def _center(texts: list[str], table: NumericTable) -> list[float]:
@@ -259,18 +269,18 @@ def _policy(name: str | None) -> Any:
     return known[name]()
 
 
-def _described(model: PrivatePCA) -> str:
+def _described(found: FoundComponents) -> str:
     """Return what is printed of components: the largest parts of each."""
     import numpy as np
 
-    lines = []
-    for index, component in enumerate(model.components_, start=1):
-        lines.append(f"Component {index} of {len(model.components_)}, rows of norm at most {model.row_norm_:g}:")
+    components, lines = found.released.value, []
+    for index, component in enumerate(components, start=1):
+        lines.append(f"Component {index} of {len(components)}, rows of norm at most {found.grid.row_norm:g}:")
         order = np.argsort(-np.abs(component), kind="stable")[:_SHOWN]
-        lines += [f"  {model.feature_names_in_[j]!s:<20} {component[j]: .4f}" for j in order]
+        lines += [f"  {found.shown_names[j]:<20} {component[j]: .4f}" for j in order]
         if component.size > _SHOWN:
             lines.append(f"  and {component.size - _SHOWN} smaller ones")
-    return "\n".join([*lines, *_guarantee(model.release_)])
+    return "\n".join([*lines, *_guarantee(found.released)])
 
 
 def _guarantee(released: Any) -> list[str]:

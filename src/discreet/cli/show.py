@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import declarations as options
 from discreet.cli.outputs import is_ledger
+
+if TYPE_CHECKING:
+    from discreet.models.result import RegressionResult
 
 # Lists longer than this are told by their number of entries.
 _LONG = 12
@@ -32,14 +35,12 @@ def show(
 
 def _text(file: Path, content: dict[str, Any]) -> str:
     """Return what a file says, best as its own class says it."""
-    if content["kind"] == "regression":
+    from discreet.models.files import KINDS
+
+    if content["kind"] in KINDS:
         from discreet.models.result import RegressionResult
 
-        return str(RegressionResult.load(file).summary())
-    if content["kind"] == "model":
-        from discreet.cli import front
-
-        return front.show_model(file)
+        return model_text(RegressionResult.load(file))
     if content["kind"] == "moments":
         from discreet.functional.moments import Moments
         from discreet.privacy.wording import unit_words
@@ -56,6 +57,24 @@ def _text(file: Path, content: dict[str, Any]) -> str:
             ]
         )
     return "\n".join(_outline(content))
+
+
+def model_text(result: RegressionResult) -> str:
+    """Return what is printed of a model: formula and table, its method's settings, and what the method gives up."""
+    from discreet.estimators.methods.choice import given_up
+    from discreet.models.printed import selected_of
+
+    text = str(result.summary())
+    lines = [text] if result.formula is None or text.startswith(result.formula) else [result.formula, text]
+    lines += selected_of(result) if result.reason is not None else []
+    given = [(name, value) for name, value in result.settings.items() if value is not None]
+    if given:
+        told = (f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in given)
+        lines.append(f"Settings: {', '.join(told)}.")
+    lost = given_up(result.method, result.loss)
+    if result.reason is not None and lost is not None:
+        lines.append(f"Given up: {lost}.")
+    return "\n".join(lines)
 
 
 def _outline(value: Any, indent: str = "", name: str = "") -> list[str]:

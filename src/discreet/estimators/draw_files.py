@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet import _files
 from discreet.errors import InvalidData
-from discreet.estimators.pca import PrivatePCA
+from discreet.estimators.methods.principal import FoundComponents
 from discreet.lattice.bounds import Box
 from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS, Release
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
     from fractions import Fraction
+
+    from discreet.estimators.pca import PrivatePCA
 
 QUANTILES, COMPONENTS = "quantiles", "components"
 
@@ -43,26 +45,23 @@ def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fra
     return _files.dump(QUANTILES, content)
 
 
-def dumps_components(model: PrivatePCA) -> str:
-    """Return a fitted `PrivatePCA` as JSON."""
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(model)
-    grid = model.grid_
-    names = getattr(model, "feature_names_in_", None)
+def dumps_components(model: PrivatePCA | FoundComponents) -> str:
+    """Return released components, or a fitted `PrivatePCA`, as JSON."""
+    found = model if isinstance(model, FoundComponents) else model.found()
+    grid = found.grid
     content = {
-        "names": None if names is None else [str(name) for name in names],
-        "components": model.components_.tolist(),
+        "names": None if found.names is None else list(found.names),
+        "components": found.released.value.tolist(),
         "row_norm": grid.row_norm,
         "bits": grid.bits,
         **{name: _listed(getattr(grid, name)) for name in ("center", "lower", "upper", "scale")},
-        **_of_release(model.release_),
+        **_of_release(found.released),
     }
     return _files.dump(COMPONENTS, content)
 
 
-def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
-    """Return what a file holds: a Release of quantiles, or a fitted PrivatePCA; its event is priced anew.
+def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
+    """Return what a file holds, quantiles or components, as values; its event is priced anew.
 
     Raises
     ------
@@ -78,27 +77,45 @@ def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
             if values.size != len(document["quantiles"]) or not np.isfinite(values).all():
                 raise ValueError
             return _release(document, float(values[0]) if values.size == 1 else values)
-        return _model(document)
+        return _components(document)
 
 
-def _model(document: dict[str, Any]) -> PrivatePCA:
+def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
+    """Return what a file holds: a Release of quantiles, or a fitted PrivatePCA; see `read`.
+
+    Raises
+    ------
+    InvalidData
+        If the file is of another kind, or damaged.
+    """
+    found = read(path)
+    return _estimator(found) if isinstance(found, FoundComponents) else found
+
+
+def _components(document: dict[str, Any]) -> FoundComponents:
     components = np.array(document["components"], dtype=np.float64)
     center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
     grid = UnitGrid(components.shape[1], document["row_norm"], center, lower, upper, scale, document["bits"])
-    names = document["names"]
+    names = None if document["names"] is None else tuple(str(name) for name in document["names"])
     if not np.isfinite(components).all() or (names is not None and len(names) != grid.n_columns):
         raise ValueError
-    released = _release(document, components)
+    return FoundComponents(grid, _release(document, components), names)
+
+
+def _estimator(found: FoundComponents) -> PrivatePCA:
+    from discreet.estimators.pca import PrivatePCA
+
+    grid, released = found.grid, found.released
     model = PrivatePCA(
         budget=released.event.budget,
         adjacency=released.adjacency,
-        n_components=components.shape[0],
-        x_bounds=None if lower is None else Box(lower=lower, upper=upper),
+        n_components=released.value.shape[0],
+        x_bounds=None if grid.lower is None else Box(lower=grid.lower, upper=grid.upper),
         row_norm=grid.row_norm,
-        center=center,
-        scale_to_bounds=scale is not None,
+        center=grid.center,
+        scale_to_bounds=grid.scale is not None,
     )
-    model.take_release(grid, released, names)
+    model.take_release(grid, released, found.names)
     return model
 
 

@@ -16,12 +16,11 @@ from discreet.models.files import fields_of, plain_labels
 from discreet.models.result import RegressionResult
 from discreet.privacy.adjacency import adjacency_from_name
 from discreet.privacy.budgets import budget_from_json, to_json
-from discreet.sampling.policies import policy_from_json, policy_to_json
 from discreet.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 # Which module holds an estimator of a file; a file names nothing else.
 _HOMES = {
@@ -52,8 +51,13 @@ _SETTINGS = {
 
 def signed(result: RegressionResult, model: Any) -> RegressionResult:
     """Return a result that names the estimator which found it, and its declarations as JSON has them."""
-    declarations = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
-    return replace(result, estimator=type(model).__name__, declarations=declarations)
+    return named(result, type(model).__name__, model.get_params(deep=False))
+
+
+def named(result: RegressionResult, estimator: str, declared: Mapping[str, Any]) -> RegressionResult:
+    """Return a result that an estimator of this name and with these arguments can load."""
+    declarations = {name: _plain(name, value) for name, value in declared.items()}
+    return replace(result, estimator=estimator, declarations=declarations)
 
 
 def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
@@ -81,6 +85,18 @@ def _box(value: Box) -> dict[str, Any]:
     return {"lower": list(value.lower), "upper": list(value.upper), "one_hot": [list(b) for b in value.one_hot]}
 
 
+def _written_policy(policy: Any) -> Any:
+    from discreet.sampling.policies import policy_to_json
+
+    return policy_to_json(policy)
+
+
+def _read_policy(content: Any) -> Any:
+    from discreet.sampling.policies import policy_from_json
+
+    return policy_from_json(content)
+
+
 # How declarations are written, and read; others are written as they are.
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "budget": to_json,
@@ -93,7 +109,7 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "gram_share": str,
     "quantile": str,
     "coef_bound": str,
-    "runtime": policy_to_json,
+    "runtime": _written_policy,
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "budget": budget_from_json,
@@ -104,7 +120,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "y_bounds": lambda value: Interval(*value),
     "schema": Schema.from_json,
     "class_weight": lambda value: {pair[0]: pair[1] for pair in value} if isinstance(value, list) else value,
-    "runtime": policy_from_json,
+    "runtime": _read_policy,
 }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.errors import InvalidArgument
 from discreet.estimators.arguments import refusing_others
 from discreet.estimators.base import Model
 from discreet.estimators.methods.dispatch import SETTINGS, plan_by
+from discreet.estimators.methods.fit import check_target_bounds
 from discreet.estimators.methods.weights import class_weights, declared_weights
 from discreet.estimators.sparse import INSTEAD
 from discreet.estimators.targets import LabelModel, NumberModel
@@ -228,11 +228,7 @@ class PoissonRegression(FrontDoor, NumberModel):
     _loss: ClassVar[str] = "poisson"
 
     def _check_bounds(self, lower: float) -> None:
-        if lower != 0.0:
-            raise InvalidArgument(
-                f"`y_bounds` of a count must begin at 0; found lower = {lower!r}. "
-                "Declare counts from 0 to the largest that can occur."
-            )
+        check_target_bounds(self._loss, lower)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

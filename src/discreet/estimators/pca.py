@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.arguments import refusing_others
+from discreet.estimators.methods.principal import (
+    ComponentRows,
+    ComponentTerms,
+    FoundComponents,
+    release_components,
+    rows_of_table,
+)
 from discreet.lattice.bounds import Box
-from discreet.privacy.budgets import check_budget
-from discreet.privacy.release import check_payer, release, with_notes
-from discreet.sampling.evaluation import refuse_no_rows
+from discreet.privacy.release import check_payer
 from discreet.sampling.numeric_rows import NumericTable
-from discreet.sampling.pca.components import Components, plan_components
-from discreet.sampling.pca.second_moments import UnitGrid, check_cells, half_diagonal
-from discreet.sampling.policies import CoolDown, check_policy
+from discreet.sampling.pca.second_moments import UnitGrid, check_cells
 from discreet.tables.arrays import check_matrix, check_new_rows, column_names
 from discreet.tables.cells.given_cells import matrix_of_numbers
 from discreet.tables.frame_rows import check_schema
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from discreet.sampling.policies import Policy
     from discreet.tables.schema.schema import Schema
 
-# So many columns of a component are told one by one.
-_MOST_SHOWN = 50
 INSTEAD = {
     "copy": "nothing is written to X; leave it out",
     "whiten": "the variances are not released; scale by public numbers with scale_to_bounds=True",
@@ -50,17 +50,6 @@ INSTEAD = {
     "centered": "rows are taken about the public point center=; leave it out",
     "bounds": "bounds are declared as x_bounds=Box(lower=, upper=)",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """What a fit has checked and not released yet."""
-
-    private_matrix: NDArray[Any]
-    names: tuple[str, ...]
-    box: Box | None
-    given_names: Any
-    notes: tuple[str, ...] = ()
 
 
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -250,7 +239,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    def _rows(self, X: Any, *, may_be_empty: bool) -> _Rows:
+    def _rows(self, X: Any, *, may_be_empty: bool) -> ComponentRows:
         """Return the checked cells of an array or a frame."""
         if self.schema is not None:
             given = [str(name) for name in getattr(X, "columns", ())]
@@ -270,75 +259,34 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         names = column_names(staged, matrix.shape[1])
         box = None if self.x_bounds is None else self._box().for_columns(len(names))
         check_cells(matrix, names, UnitGrid(len(names), 1.0))
-        return _Rows(matrix, names, box, getattr(staged, "feature_names_in_", None))
+        return ComponentRows(matrix, names, box, getattr(staged, "feature_names_in_", None))
 
     def _table_rows(
         self, table: NumericTable, *, may_be_empty: bool, progress: Callable[[int], None] | None = None
-    ) -> _Rows:
+    ) -> ComponentRows:
         if self.x_bounds is not None:
             raise InvalidArgument("Give `x_bounds` or `schema`, not both: each declares the columns of X.")
-        lower, upper = table.limits
-        matrix = table.private_matrix(progress)
-        if not may_be_empty:
-            refuse_no_rows(matrix.shape[0])
-        names = np.array(table.names, dtype=object)
-        return _Rows(matrix, table.names, Box(lower=lower, upper=upper), names, table.notes)
+        return rows_of_table(table, may_be_empty=may_be_empty, progress=progress)
 
-    def _release(self, rows: _Rows, adjacency: Adjacency, ledger: Ledger | None) -> None:
+    def _release(self, rows: ComponentRows, adjacency: Adjacency, ledger: Ledger | None) -> None:
         """Plan, release and set the fitted attributes; nothing is set before all is done."""
-        runtime = CoolDown() if self.runtime is None else check_policy(self.runtime)
-        grid = self._grid(rows.box, len(rows.names))
-        target = Components(grid=grid, n_components=self._count(len(rows.names)), names=rows.names)
-        n_rows = target.count(rows.private_matrix) if adjacency.size_is_public else None
-        budget = check_budget(self.budget)
-        plan = plan_components(target, budget=budget, adjacency=adjacency, runtime=runtime, n_rows=n_rows)
-        public = rows.private_matrix.shape[0] if adjacency.size_is_public else None
-        released = with_notes(release(plan, rows.private_matrix, ledger, n_rows=public), rows.notes)
-        self.take_release(grid, released, rows.given_names)
+        terms = ComponentTerms(
+            budget=self.budget,
+            adjacency=adjacency,
+            n_components=self.n_components,
+            row_norm=self.row_norm,
+            center=self.center,
+            scale_to_bounds=self.scale_to_bounds,
+            runtime=self.runtime,
+            owner=type(self).__name__,
+        )
+        found = release_components(terms, rows, ledger)
+        self.take_release(found.grid, found.released, rows.given_names)
 
     def _box(self) -> Box:
         if isinstance(self.x_bounds, Box):
             return self.x_bounds
         raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
-
-    def _count(self, n_columns: int) -> int:
-        count = _checks.integer(self.n_components, "n_components", low=1)
-        if count <= n_columns:
-            return count
-        raise InvalidArgument(
-            f"`n_components` must be at most the number of columns, n_features = {n_columns}; found {count}."
-        )
-
-    def _grid(self, box: Box | None, n_columns: int) -> UnitGrid:
-        """Return the public grid that the declarations describe."""
-        if box is None and self.row_norm is None:
-            raise InvalidType(
-                f"{type(self).__name__} needs `x_bounds`, a Box with the public range of every column, or `row_norm`, "
-                "the norm to which every row is scaled down."
-            )
-        scaled = _checks.boolean(self.scale_to_bounds, "scale_to_bounds")
-        if scaled and box is None:
-            raise InvalidType("`scale_to_bounds` needs `x_bounds`, whose half-widths are the scale.")
-        center = self._center(box, n_columns)
-        if box is None:
-            return UnitGrid(n_columns, self.row_norm, center)  # type: ignore[arg-type]
-        halves = [(high - low) / 2 for low, high in zip(box.lower, box.upper, strict=True)]
-        scale = tuple(halves) if scaled else None
-        norm = self.row_norm
-        if norm is None:
-            # From the center to the far corner of the box.
-            reach = [max(high - c, c - low) for low, high, c in zip(box.lower, box.upper, center, strict=True)]
-            reach = [r / h for r, h in zip(reach, halves, strict=True)] if scaled else reach
-            norm = half_diagonal([-abs(r) for r in reach], [abs(r) for r in reach])
-        return UnitGrid(n_columns, norm, center, box.lower, box.upper, scale)
-
-    def _center(self, box: Box | None, n_columns: int) -> tuple[float, ...]:
-        if self.center is None:
-            if box is None:
-                return (0.0,) * n_columns
-            return tuple((low + high) / 2 for low, high in zip(box.lower, box.upper, strict=True))
-        values = self.center if hasattr(self.center, "__iter__") else [self.center] * n_columns
-        return tuple(_checks.finite_float(value, "center") for value in values)
 
     def take_release(self, grid: UnitGrid, released: Release[NDArray[np.float64]], names: Any) -> None:
         """Set the fitted attributes from a release and public facts alone; what a fit ends with.
@@ -364,32 +312,17 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.center_ = np.zeros(grid.n_columns) if grid.center is None else np.array(grid.center)
         self.scale_ = np.ones(grid.n_columns) if grid.scale is None else np.array(grid.scale)
 
-    def to_finding(self) -> Finding:
-        """Return what the components say to a reader of a report."""
+    def found(self) -> FoundComponents:
+        """Return the components as a value, without the estimator."""
         from sklearn.utils.validation import check_is_fitted
 
-        from discreet.privacy.findings import Estimate, Finding
-
         check_is_fitted(self)
-        names = column_names(self, self.grid_.n_columns)
-        estimates = tuple(
-            Estimate(name=f"component {number}: {name}", value=float(part))
-            for number, component in enumerate(self.components_, start=1)
-            for name, part in list(zip(names, component, strict=True))[:_MOST_SHOWN]
-        )
-        return Finding(
-            title=type(self).__name__,
-            asked=(("Components", f"{self.n_components_} of {len(names)} columns"),),
-            event=self.release_.event,
-            label=self.release_.label,
-            estimates=estimates,
-            quality=("Parts of unit vectors. Variances along the components are not released.",),
-            declarations=(
-                ("row norm", f"rows, about the center, have a Euclidean norm of at most {self.row_norm_:g}"),
-            ),
-            again=(repr(self),),
-            notes=self.release_.notes,
-        )
+        names = getattr(self, "feature_names_in_", None)
+        return FoundComponents(self.grid_, self.release_, None if names is None else tuple(map(str, names)))
+
+    def to_finding(self) -> Finding:
+        """Return what the components say to a reader of a report."""
+        return replace(self.found().to_finding(), title=type(self).__name__, again=(repr(self),))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

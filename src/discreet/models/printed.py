@@ -55,7 +55,8 @@ class Summary:
     def header(self) -> tuple[str, ...]:
         """The heads of the columns; of a parabola's estimates there are neither p values nor intervals."""
         if self._result.loss == "logistic" and self._result.method == "moments":
-            return ("", "estimate", "std err", "noise share") if self._result.reason is None else ("", "estimate")
+            is_sure = self._result.reason is None or self._result.uncertainty is not None
+            return ("", "estimate", "std err", "noise share") if is_sure else ("", "estimate")
         return ("", "estimate", "std err", "p", f"{100 * self._level:.6g} % interval", "noise share")
 
     @property
@@ -142,13 +143,18 @@ def remarks_of(result: Any) -> list[str]:
     lines += [f"Cost: {result.cost!r} under {adjacency!r}; {result.label}.", in_words(result.cost, adjacency)]
     if adjacency.unit is not None:
         lines.append(f"Unit: {unit_words(adjacency, result.event.rows_per_unit)}.")
-    return lines + quality_of(result) + [f"Note: {note}." for note in result.notes]
+    if len(result.coefs) > 1:
+        lines.append(f"Models: {len(result.coefs)} classes, each against the rest.")
+    # Files of front-door models of 0.1.0 are told as they were: without their columns.
+    columns = selected_of(result) if result.reason is None else []
+    return lines + columns + quality_of(result) + [f"Note: {note}." for note in result.notes]
 
 
 def quality_of(result: Any) -> list[str]:
     """Return how good the estimates are, one sentence or two each."""
     lines: list[str] = []
-    if not _of_moments_alone(result):
+    # Of one noisy Gram matrix more is known, save in files of versions that did not write it.
+    if not _of_moments_alone(result) and result.entry_std is None:
         lines.append(_covered("clipping") if result.has_intervals else f"{DASH}: no intervals, for {_why(result)}.")
         if result.noise_dominated and STEPS_TOO_LONG not in result.notes:
             lines.append(DOMINATED)
@@ -168,7 +174,7 @@ def quality_of(result: Any) -> list[str]:
             "noise share is the privacy noise's part of the variance."
         )
     else:
-        lines.append(f"{DASH}: {_why(result)}.")
+        lines.append(f"{DASH}: {'' if result.reason is None else 'no intervals, for '}{_why(result)}.")
     if result.uncertainty is not None and result.event.rows_per_unit > 1:
         lines.append("Rows of one unit may err alike: the sampling error is counted as if all of them did.")
     if result.loss == "logistic":

@@ -10,6 +10,8 @@ from discreet.tables.schema.declarations import declared_texts
 
 LEVEL = 0.95
 _OF_DEGREE_TWO = "Logistic regression (polynomial of degree two)"
+# Methods by which the command fits a formula.
+_COMMANDED = ("moments", "descent", "threshold", "peel", "perturbation", "sample")
 # What is told of the settings, in this order.
 _SETTINGS = ("selection", "n_steps", "step_size", "clip", "sparsity")
 
@@ -79,8 +81,8 @@ def _declared(result: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _again(result: Any) -> str:
-    if result.formula is not None and result.estimator is None:
-        asked = f'"{result.formula}" --loss {result.loss} {_budget_options(result)}'
+    if result.formula is not None and result.method in _COMMANDED:
+        asked = f'"{result.formula}" --loss {result.loss} --method {result.method} {_budget_options(result)}'
         return f"discreet fit DATA --schema SCHEMA {asked} --ledger LEDGER -o MODEL"
     given = ", ".join(f"{name}={_text(value)}" for name, value in result.declarations.items() if value is not None)
     return f"{result.estimator}({given})"

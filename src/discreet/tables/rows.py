@@ -144,6 +144,8 @@ class TableRows:
         for block in self._table.blocks():
             size += block.n_rows
             yield self._design.encode_kept(block)
+            if self._progress is not None:
+                self._progress(self._table.position)
         self._finish(size)
 
     def _finish(self, size: int) -> None:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet import _checks
-from discreet.descent.calibration import automatic_selection
-from discreet.errors import IncompatiblePlan
-from discreet.lattice.row_grid import RowGrid
+from discreet.errors import IncompatiblePlan, InvalidType
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Pure
 
@@ -19,6 +17,19 @@ if TYPE_CHECKING:
 METHODS = ("auto", "moments", "descent", "threshold", "peel", "perturbation", "sample")
 LOSSES = ("squared", "logistic", "poisson")
 _NAMES = {"squared": "linear", "logistic": "logistic", "poisson": "Poisson"}
+# What a method gives up.
+_FEW_COLUMNS = "columns whose effect is below the noise, and intervals"
+_RIDGE = "intervals; a ridge pulls the coefficients to 0"
+_GIVEN_UP = {
+    "moments": "nothing for one regression; `discreet release` has the same price and answers many",
+    "descent": "further regressions: each costs anew, where one `discreet release` answers many",
+    "threshold": _FEW_COLUMNS,
+    "peel": _FEW_COLUMNS,
+    "steps": _FEW_COLUMNS,
+    "perturbation": _RIDGE,
+    "sample": _RIDGE,
+}
+_NO_LOGIT = "log odds ratios, p values and intervals: a parabola stands in the place of the logistic loss"
 # Beyond so many coefficients a Gram matrix takes too much time: its eigenvectors, and products with all rows. Its noise
 # is no reason: what it hides is not whitened, and the steps are then plain noisy ones.
 MOST_WHITENED = 2000
@@ -37,8 +48,8 @@ class PublicFacts:
     ----------
     loss : {"squared", "logistic", "poisson"}
         What is minimized.
-    n_rows : int
-        Rows under Replace, expected ones under AddRemove.
+    n_rows : int or None
+        Rows under Replace, expected ones under AddRemove; None where nothing public says how many.
     n_columns : int
         Coefficients, without the intercept.
     intercept : bool
@@ -57,10 +68,12 @@ class PublicFacts:
         How many coefficients are wanted.
     row_norm, entry_bound : float
         Of rows that have a norm.
+    unit : str or None
+        Whose rows are protected together, where several rows may be of one person.
     """
 
     loss: str
-    n_rows: int
+    n_rows: int | None
     n_columns: int
     intercept: bool
     budget: Budget
@@ -72,6 +85,7 @@ class PublicFacts:
     sparsity: int | None = None
     row_norm: float = 1.0
     entry_bound: float | None = None
+    unit: str | None = None
 
     @property
     def n_parameters(self) -> int:
@@ -119,12 +133,21 @@ def choose(method: str, facts: PublicFacts) -> Choice:
     return Choice(method=name, reason=f"{name}, for `method` asks for it.")
 
 
+def given_up(method: str, loss: str) -> str | None:
+    """Return what a method gives up, as a part of a sentence; None of methods of one class alone."""
+    return _NO_LOGIT if (method, loss) == ("moments", "logistic") else _GIVEN_UP.get(method)
+
+
 def why_not(method: str, facts: PublicFacts) -> str | None:
     """Return why a method has no release for these facts, None where it has."""
     pure, loss = isinstance(facts.budget, Pure), facts.loss
     zero_delta = isinstance(facts.budget, Approx) and facts.budget.delta == 0
     gaussian = f"has Gaussian noise, which has no price in {facts.budget!r}. "
     refusals = (
+        (
+            method != "moments" and facts.unit is not None,
+            f'protects single rows, and the schema declares the unit `{facts.unit}`. Use method="moments".',
+        ),
         (
             method != "descent" and facts.weighted,
             'does not take weights, whose sensitivity is proved for method="descent" alone. Leave the weights out.',
@@ -167,13 +190,29 @@ def why_not(method: str, facts: PublicFacts) -> str | None:
 
 
 def _automatic(facts: PublicFacts) -> Choice:
-    if facts.weighted:
-        refusal = why_not("descent", facts)
-        if refusal is not None:
-            raise IncompatiblePlan(f'Weights are taken by the method "descent" alone, which {refusal}')
-        return Choice(method="descent", reason="descent, for the rows have weights.")
-    if not facts.bounded:
-        return _of_normed(facts)
+    if facts.unit is not None or facts.weighted:
+        return _of_alone(facts)
+    if facts.n_rows is None:
+        return _of_unknown_size(facts)
+    return _of_bounded(facts) if facts.bounded else _of_normed(facts)
+
+
+def _of_alone(facts: PublicFacts) -> Choice:
+    """Return the one method that protects units of several rows, or that takes weights."""
+    if facts.unit is not None:
+        if why_not("moments", facts) is not None:
+            raise IncompatiblePlan(
+                f"No method of a {_NAMES[facts.loss]} regression protects each `{facts.unit}`. "
+                "Give one row per unit and take `unit` out of the schema."
+            )
+        return Choice(method="moments", reason=f"moments, for no other method protects each `{facts.unit}`.")
+    refusal = why_not("descent", facts)
+    if refusal is not None:
+        raise IncompatiblePlan(f'Weights are taken by the method "descent" alone, which {refusal}')
+    return Choice(method="descent", reason="descent, for the rows have weights.")
+
+
+def _of_bounded(facts: PublicFacts) -> Choice:
     wide = facts.n_parameters > MOST_WHITENED
     pure = _of_pure(facts) if isinstance(facts.budget, Pure) and not wide else None
     if pure is not None:
@@ -192,9 +231,23 @@ def _automatic(facts: PublicFacts) -> Choice:
     )
 
 
+def _of_unknown_size(facts: PublicFacts) -> Choice:
+    """Return the method that divides by no number of rows, where it loses nothing by it."""
+    if facts.loss == "squared" and facts.bounded:
+        reason = "moments, for the number of rows is private, and `expected_rows` gives no public guess of it."
+        return Choice(method="moments", reason=reason)
+    parabola = facts.loss == "logistic" and facts.bounded
+    also = ', or take method="moments", whose estimates are no log odds ratios' if parabola else ""
+    raise InvalidType(
+        f"A {_NAMES[facts.loss]} regression needs `expected_rows` under AddRemove(), where the number of rows is "
+        f"private: give a public guess of it{also}."
+    )
+
+
 def _of_pure(facts: PublicFacts) -> Choice | None:
     """Return what is better than a descent in a pure budget, by how much it is worth; None where nothing is."""
     assert isinstance(facts.budget, Pure)  # noqa: S101  (what is asked for)
+    assert facts.n_rows is not None  # noqa: S101  (asked before)
     changed = 2 if isinstance(facts.adjacency, Replace) else 1
     worth, p = facts.n_rows * float(facts.budget.epsilon) / changed, facts.n_parameters
     told = f"{facts.n_rows} rows and {p} parameters in a pure budget"
@@ -214,6 +267,9 @@ def _clause(reason: str | None) -> str:
 def _of_normed(facts: PublicFacts) -> Choice:
     what = "sparse" if facts.sparse else "bounded by a norm alone"
     if why_not("threshold", facts) is None:
+        from discreet.descent.calibration import automatic_selection
+        from discreet.lattice.row_grid import RowGrid
+
         n_columns = facts.n_columns
         sparsity = min(facts.sparsity or n_columns, n_columns)
         found = automatic_selection(RowGrid(n_columns, facts.row_norm, facts.entry_bound), sparsity)

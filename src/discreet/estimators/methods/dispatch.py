@@ -1,4 +1,4 @@
-"""The methods of the front door by name."""
+"""The methods of the front door by name; each is imported when it is used, for it takes longer than many a fit."""
 
 from __future__ import annotations
 
@@ -6,22 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from discreet.descent.rivals.models import plan_perturbed
-from discreet.descent.step_models import plan_steps
 from discreet.errors import InvalidArgument
 from discreet.estimators.methods.choice import PublicFacts, choose
-from discreet.estimators.methods.coded import plan_normed
-from discreet.estimators.methods.descents import plan_descent_model
-from discreet.estimators.methods.inference import PARABOLA
-from discreet.estimators.methods.moments import plan_moments
-from discreet.estimators.methods.sampled import plan_draw
-from discreet.functional.logit import LogisticObjective
-from discreet.functional.objectives import SquaredObjective
-from discreet.lattice.bounds import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from discreet.estimators.methods.choice import Choice
     from discreet.estimators.methods.declared import Declared
     from discreet.estimators.methods.released import Planned
     from discreet.models.result import RegressionResult
@@ -52,9 +43,13 @@ def plan_by(method: str, declared: Declared, given: Mapping[str, Any]) -> Planne
     InvalidArgument, IncompatiblePlan
         If a setting belongs to another method, or the method has no such release; says which would do.
     """
-    choice = choose(method, _facts(declared, given.get("sparsity")))
-    _refuse_settings(choice.method, given)
-    planned = _PLANS[choice.method](declared, given)
+    choice = choose(method, facts_of(declared, given.get("sparsity")))
+    refuse_settings(choice.method, given)
+    return with_reason(_PLANS[choice.method](declared, given), choice)
+
+
+def with_reason(planned: Planned, choice: Choice) -> Planned:
+    """Return a planned fit whose result says why it was fitted so."""
 
     def read(released: Any) -> RegressionResult:
         return replace(planned.read(released), reason=choice.reason)
@@ -62,11 +57,12 @@ def plan_by(method: str, declared: Declared, given: Mapping[str, Any]) -> Planne
     return replace(planned, read=read)
 
 
-def _facts(declared: Declared, sparsity: int | None) -> PublicFacts:
+def facts_of(declared: Declared, sparsity: int | None) -> PublicFacts:
+    """Return what the choice of a method reads."""
     rows = declared.rows
     return PublicFacts(
         loss=declared.loss,
-        n_rows=declared.known_size,
+        n_rows=declared.n_rows,
         n_columns=rows.n_coefficients,
         intercept=declared.intercept,
         budget=declared.budget,
@@ -78,10 +74,12 @@ def _facts(declared: Declared, sparsity: int | None) -> PublicFacts:
         sparsity=sparsity,
         row_norm=1.0 if rows.bounded else rows.row_norm,
         entry_bound=None if rows.bounded else rows.entry_bound,
+        unit=declared.adjacency.unit,
     )
 
 
-def _refuse_settings(method: str, given: Mapping[str, Any]) -> None:
+def refuse_settings(method: str, given: Mapping[str, Any]) -> None:
+    """Refuse settings that belong to other methods; names those."""
     for name in SETTINGS:
         if given.get(name) is not None and name not in TAKEN.get(method, ()):
             takers = [f'"{taker}"' for taker, names in TAKEN.items() if name in names]
@@ -92,6 +90,12 @@ def _refuse_settings(method: str, given: Mapping[str, Any]) -> None:
 
 
 def _by_moments(declared: Declared, _: Mapping[str, Any]) -> Planned:
+    from discreet.estimators.methods.inference import PARABOLA
+    from discreet.estimators.methods.moments import plan_moments
+    from discreet.functional.logit import LogisticObjective
+    from discreet.functional.objectives import SquaredObjective
+    from discreet.lattice.bounds import Interval
+
     squared = declared.loss == "squared"
     objective: Any = SquaredObjective(y_bounds=Interval(*declared.target_bounds)) if squared else LogisticObjective()
     planned = plan_moments(declared, objective)
@@ -103,7 +107,29 @@ def _by_moments(declared: Declared, _: Mapping[str, Any]) -> Planned:
     return replace(planned, read=read)
 
 
+def _by_descent(declared: Declared, given: Mapping[str, Any]) -> Planned:
+    from discreet.estimators.methods.descents import plan_descent_model
+
+    return plan_descent_model(declared, given)
+
+
+def _by_perturbation(declared: Declared, _: Mapping[str, Any]) -> Planned:
+    from discreet.descent.rivals.models import plan_perturbed
+    from discreet.estimators.methods.coded import plan_normed
+
+    return plan_normed(declared, plan_perturbed, method="perturbation")
+
+
+def _by_draw(declared: Declared, _: Mapping[str, Any]) -> Planned:
+    from discreet.estimators.methods.sampled import plan_draw
+
+    return plan_draw(declared)
+
+
 def _by_steps(method: str, declared: Declared, given: Mapping[str, Any]) -> Planned:
+    from discreet.descent.step_models import plan_steps
+    from discreet.estimators.methods.coded import plan_normed
+
     settings: dict[str, Any] = {name: given.get(name) for name in TAKEN[method]}
     plan_one = partial(plan_steps, selection=method, shorten_steps=not declared.rows.sparse, **settings)
     return plan_normed(declared, plan_one, method=method)
@@ -111,9 +137,9 @@ def _by_steps(method: str, declared: Declared, given: Mapping[str, Any]) -> Plan
 
 _PLANS: dict[str, Callable[[Declared, Mapping[str, Any]], Planned]] = {
     "moments": _by_moments,
-    "descent": plan_descent_model,
+    "descent": _by_descent,
     "threshold": partial(_by_steps, "threshold"),
     "peel": partial(_by_steps, "peel"),
-    "perturbation": lambda declared, _: plan_normed(declared, plan_perturbed, method="perturbation"),
-    "sample": lambda declared, _: plan_draw(declared),
+    "perturbation": _by_perturbation,
+    "sample": _by_draw,
 }

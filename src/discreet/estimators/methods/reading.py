@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.lattice.bounds import Box
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
+    from discreet.tables.blocks import Table
     from discreet.tables.schema.schema import Schema
 
 
@@ -161,6 +162,24 @@ def declare_norms(
     """Check rows that are scaled down to a norm, dense or sparse."""
     column = check_target(asked.estimator, X, y)
     staged, matrix = check_matrix(asked.estimator, X, may_be_empty=asked.may_be_empty, accept_sparse=asked.sparse)
+    columns = getattr(staged, "feature_names_in_", None)
+    names = None if columns is None else tuple(str(name) for name in columns)
+    return declare_matrix(
+        asked, matrix, column, row_norm=row_norm, entry_bound=entry_bound, read_target=read_target, names=names
+    )
+
+
+def declare_matrix(
+    asked: Asked,
+    matrix: Any,
+    column: Any,
+    *,
+    row_norm: float,
+    entry_bound: float | None,
+    read_target: Callable[[Any], NDArray[np.float64]],
+    names: tuple[str, ...] | None = None,
+) -> Declared:
+    """Check the target of rows that are scaled down to a norm; `matrix` is checked, an array or a csr_array."""
     found, labels_read, bounds = None, False, (0.0, 1.0)
     if asked.of_labels:
         labels = asked.labels_of(column)
@@ -174,14 +193,33 @@ def declare_norms(
         raise InvalidData(UNEQUAL)
     if not np.isfinite(target).all():
         raise InvalidData(trouble)
-    columns = getattr(staged, "feature_names_in_", None)
-    names = None if columns is None else tuple(str(name) for name in columns)
-    rows = BoundedNorms(matrix, target, row_norm, entry_bound, names, asked.intercept)
-    return asked.declared(staged, rows, matrix.shape[0], bounds, classes=found, labels_read=labels_read)
+    return Declared(
+        loss=asked.loss,
+        budget=asked.budget,
+        adjacency=asked.adjacency,
+        rows=BoundedNorms(matrix, target, row_norm, entry_bound, names, asked.intercept),
+        n_rows=matrix.shape[0],
+        target_bounds=bounds,
+        classes=found,
+        labels_read=labels_read,
+        n_columns=int(matrix.shape[1]),
+        columns=names,
+    )
 
 
-def declare_table(asked: Asked, data: Any, formula: str, schema: Schema, *, count_rows: bool) -> Declared:
-    """Check a formula on a table; where the number of records is needed and public, a pass of its own counts them."""
+def declare_table(
+    asked: Asked,
+    data: Any,
+    formula: str,
+    schema: Schema,
+    *,
+    count_rows: bool,
+    watch: Callable[[Table], Callable[[int], None] | None] = lambda _: None,
+) -> Declared:
+    """Check a formula on a table; where the number of records is needed and public, a pass of its own counts them.
+
+    `watch` is given the table, and returns who is told how far its read has come.
+    """
     design = Design.for_formula(formula, schema, labels=asked.of_labels)
     columns = list(design.columns_needed)
     private_n_rows = 0
@@ -196,7 +234,7 @@ def declare_table(asked: Asked, data: Any, formula: str, schema: Schema, *, coun
     opened = open_rows if asked.units else open_table
     table = opened(data, design.schema, columns)
     assert design.target is not None  # noqa: S101  (a formula has one)
-    rows = TableRows(table, design, may_be_empty=asked.may_be_empty)
+    rows = TableRows(table, design, may_be_empty=asked.may_be_empty, progress=watch(table))
     bounded = bounded_table(rows, design, formula, labels=asked.of_labels)
     classes = None
     if asked.of_labels:

@@ -16,10 +16,11 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.tables.arrays import UNEQUAL
+from discreet.tables.readers.svmlight import RecordLines, rows_of
 from discreet.tables.sparse_rows import summed_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -162,25 +163,23 @@ def _read_svmlight(path: str | os.PathLike[str], n_columns: int | None, *, zero_
         )
     width = _checks.integer(n_columns, "n_columns", low=1, high=2**40)
 
-    empty: list[int] = []
+    without_record: list[int] = []
 
     def read() -> SparseTable:
-        from sklearn.datasets import load_svmlight_file
-
         with _opened(path) as file:
-            lines = _RecordLines(file)
-            X, y = load_svmlight_file(lines, n_features=width, zero_based=zero_based)
-        empty.extend(lines.without_record)
-        if not empty and X.shape[0] != lines.n_lines:
-            raise ValueError
+            lines = RecordLines(file)
+            X, y = rows_of(lines, width, zero_based=zero_based)
+        if lines.without_record is not None:
+            without_record.append(lines.without_record)
         return SparseTable(X, y)
 
     start = 0 if zero_based else 1
     what = f"an svmlight file with column numbers from {start} to {width - 1 + start}"
     table: SparseTable = _guarded(read, path, what)
-    if empty:
+    if without_record:
         raise InvalidData(
-            f"Line {empty[0]} of {os.fspath(path)!r} is blank or a comment, and each line must be a record. Remove it."
+            f"Line {without_record[0]} of {os.fspath(path)!r} is blank or a comment, and each line must be a record. "
+            "Remove it."
         )
     return table
 
@@ -191,38 +190,6 @@ def _opened(path: str | os.PathLike[str]) -> Any:
     if ending == ".gz":
         return gzip.open(path)
     return bz2.open(path) if ending == ".bz2" else Path(path).open("rb")
-
-
-class _RecordLines:
-    """The lines of an svmlight text as a file that scikit-learn reads, with what it would skip without a word.
-
-    Attributes
-    ----------
-    n_lines : int
-        Up to the last that is not blank.
-    without_record : list of int
-        The number of the first of them that is blank or a comment, where there is one.
-    """
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self.n_lines = 0
-        self.without_record: list[int] = []
-
-    def read(self, size: int = -1) -> bytes:
-        """Return bytes; scikit-learn asks whether there is such a method, and reads lines."""
-        return bytes(self._file.read(size))
-
-    def __iter__(self) -> Iterator[bytes]:
-        first_blank = 0
-        for number, line in enumerate(self._file, 1):
-            if not line.strip():
-                first_blank = first_blank or number
-                continue
-            self.n_lines = number
-            if not self.without_record and (first_blank or line.lstrip().startswith(b"#")):
-                self.without_record.append(first_blank or number)
-            yield line
 
 
 def _read_npz(path: str | os.PathLike[str]) -> SparseTable:
