@@ -11,10 +11,11 @@ from discreet import _checks
 from discreet.descent.losses import LogisticLoss, Loss, PoissonLoss
 from discreet.descent.rivals.minimizer import Minimizer, curvature, spread, steps_needed
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.numbers.enclosures import round_up
+from discreet.numbers.outward import round_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, is_pure
-from discreet.privacy.events.perturbation import root_up, rows_changed
+from discreet.privacy.events.perturbation import rows_changed
 
 if TYPE_CHECKING:
     from discreet.descent.row_grid import RowGrid

@@ -16,10 +16,11 @@ from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.gumbel import check_gumbel_scale, noisy_top
 from discreet.lattice.noise.laplace import rounded_laplace
-from discreet.numbers.enclosures import round_up
+from discreet.numbers.outward import log_up, round_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.accounting import convert, zcdp_rho
 from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget, is_pure
-from discreet.privacy.events.perturbation import FrankWolfeEvent, log_up, root_up
+from discreet.privacy.events.perturbation import FrankWolfeEvent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,16 +27,15 @@ from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.l2_norm import check_l2_rate, l2_noise, l2_norm
 from discreet.lattice.noise.scales import check_variance
 from discreet.lattice.noise.steps import step_bits_for
-from discreet.numbers.enclosures import round_up
+from discreet.numbers.outward import log_up, round_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Pure, check_budget, is_pure
 from discreet.privacy.events.perturbation import (
     PerturbedMinimizerEvent,
     PerturbedObjectiveEvent,
-    log_up,
     normal_tail,
     objective_epsilon,
-    root_up,
 )
 
 if TYPE_CHECKING:

@@ -10,7 +10,10 @@ from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.numbers import enclosures
+from discreet.numbers import mills
+from discreet.numbers.intervals import Arithmetic, Interval, refined
+from discreet.numbers.outward import PARAMETER_BITS, log_up
+from discreet.numbers.roots import certified, root_up
 from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.privacy.bounded_range import price_together
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, is_pure
@@ -265,25 +268,14 @@ def normal_tail(delta: Fraction) -> Fraction:
         return root_up(2 * log_up(1 / tail))
 
     def holds(t: Fraction) -> bool:
-        def two_tails(bits: int) -> enclosures.Interval:
-            point = enclosures.enclose(t, bits)
-            return 2 * enclosures.exp(enclosures.log_normal_density(point, bits), bits) * enclosures.mills(point, bits)
+        def two_tails(reals: Arithmetic) -> Interval:
+            return 2 * mills.normal_tail(reals.of(t), reals)
 
         # Only the relation to `tail` matters: the width is relative to it.
-        return enclosures.refined(two_tails, width=tail / 2**70)[1] <= tail
+        return refined(two_tails, width=tail / 2**70)[1] <= tail
 
     guess = Fraction(-NormalDist().inv_cdf(float(tail) / 2))
-    return enclosures.certified(guess, holds, upward=True, bits=enclosures.PARAMETER_BITS)
-
-
-def log_up(number: Fraction) -> Fraction:
-    """Return the natural logarithm of a number above 1, rounded up."""
-    return enclosures.round_up(enclosures.refined(lambda bits: enclosures.log_of(number, bits))[1])
-
-
-def root_up(number: Fraction) -> Fraction:
-    """Return the square root; exact where it is rational, rounded up in the 96th digit otherwise."""
-    return Gdp.from_squared(number).mu
+    return certified(guess, holds, upward=True, bits=PARAMETER_BITS)
 
 
 def _check_law(law: str, budget: Budget, *, gaussian: tuple[type[Budget], ...]) -> None:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.numbers.enclosures import round_up
-from discreet.numbers.outward import exp_up, log_down, log_up
+from discreet.numbers.outward import exp_up, log_down, log_up, round_up
 from discreet.privacy.bounded_range import largest_reach, price_together
 from discreet.privacy.budgets import Approx, Budget, Currency
 from discreet.privacy.curves.envelopes import CommonEnvelope

@@ -18,8 +18,8 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.rounding import ROUNDOFF
 from discreet.numbers.outward import exp_down, exp_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
-from discreet.privacy.events.perturbation import root_up
 from discreet.sampling.k_norm.losses import TANH_ERROR, GradientLoss, block_sum_error, check_tanh
 from discreet.sampling.k_norm.rows import BLOCK_ROWS, BoundedRows, GradientSum, RowReader
 from discreet.sampling.targets.displacements import RELATIVE_ERROR, KNormDisplacements
