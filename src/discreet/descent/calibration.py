@@ -19,7 +19,6 @@ from discreet.privacy.accounting import (
     gaussian_mu,
     zcdp_rho,
 )
-from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
 from discreet.privacy.events.descent import CHOICE_IN_GDP, GaussianStepsEvent, SelectedStepsEvent
 
@@ -105,7 +104,6 @@ def plan_descent(
     ('threshold', Gdp.from_squared(2))
     """
     check_budget(budget)
-    check_adjacency(adjacency)
     _checks.one_of(noise, "noise", ("exact", "paper"))
     name = _checks.one_of(selection, "selection", ("auto", "all", "threshold", "peel", "coordinate"))
     if name == "auto":

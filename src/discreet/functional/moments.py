@@ -13,13 +13,12 @@ from discreet.functional.bootstrap import Bootstrap, public_seed
 from discreet.functional.gram import GramEvent, NoisyGram, gram_of, noise_scale, noise_variances, plan_gram
 from discreet.functional.inference import RegressionResult
 from discreet.functional.least_squares import LeastSquares, Problem, own_rule
-from discreet.functional.neighbours import settle_adjacency
 from discreet.functional.repair import mean_predictor, warn_if_dominated
 from discreet.functional.sandwich import Uncertainty, sandwich, why_not_offered
 from discreet.functional.tails import entry_kurtosis
 from discreet.lattice.grid import Layout
 from discreet.privacy.events.event import event_from_json
-from discreet.privacy.release import LABELS, Release, release, with_notes
+from discreet.privacy.release import LABELS, Release, release, settle_adjacency, with_notes
 from discreet.tables.design import Design
 from discreet.tables.table_rows import TableRows
 

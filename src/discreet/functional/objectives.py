@@ -18,8 +18,7 @@ from discreet.functional.gram import gram_of, plan_gram
 from discreet.functional.inference import RegressionResult
 from discreet.functional.moments import Moments
 from discreet.lattice.grid import DEFAULT_BITS
-from discreet.privacy.adjacency import check_adjacency
-from discreet.privacy.release import release
+from discreet.privacy.release import release, settle_adjacency
 from discreet.tables.arrays import array_layout, check_rows
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.selection import Selection
@@ -198,7 +197,7 @@ class QuadraticObjective(ABC):
         """
         from sklearn.base import BaseEstimator
 
-        neighbours = check_adjacency(adjacency)
+        neighbours = settle_adjacency(adjacency, ledger, units=False, required=True)
         _, rows = check_rows(
             BaseEstimator(),
             X,

@@ -15,7 +15,6 @@ from discreet.numbers.outward import round_up
 from discreet.numbers.roots import root_up
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, is_pure
-from discreet.privacy.events.perturbation import rows_changed
 
 if TYPE_CHECKING:
     from discreet.descent.row_grid import RowGrid
@@ -108,7 +107,7 @@ class ConvexProblem:
     @property
     def gradient(self) -> Fraction:
         """How far one neighbour moves the gradient, rounded up."""
-        return rows_changed(self.adjacency) * self.slope * root_up(self.norm_squared)
+        return self.adjacency.rows_changed * self.slope * root_up(self.norm_squared)
 
     def default_regularization(self, budget: Budget, method: str) -> float:
         """Return alpha from public numbers alone."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from discreet import _checks
 from discreet.descent.gradients import private_gradient, residual_bound
-from discreet.descent.row_grid import rows_changed
 from discreet.descent.rows import RESIDUAL_BOUND
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.accuracy import check_library
@@ -114,7 +113,7 @@ class FrankWolfePlan:
 
     def sensitivity(self, bound: int) -> int:
         """Return how far one neighbour moves a score where residuals are at most `bound` units."""
-        return rows_changed(self.event.adjacency) * bound * max(self.grid.entry, self.grid.constant)
+        return self.event.adjacency.rows_changed * bound * max(self.grid.entry, self.grid.constant)
 
     def _choose(self, sums: NDArray[np.int64], scale: Fraction, coins: Coins) -> tuple[int, int]:
         """Return the column and the sign of the chosen vertex: the largest noisy descent of 2 * width."""
@@ -224,7 +223,7 @@ def _printed(budget: Budget, common: dict[str, Any]) -> FrankWolfeEvent:
         )
     steps = common["n_steps"]
     printed = root_up(8 * steps * log_up(1 / budget.delta)) / budget.epsilon
-    ratio = round_up(printed / rows_changed(common["adjacency"]))
+    ratio = round_up(printed / common["adjacency"].rows_changed)
     true = convert(Zcdp(rho=2 * steps / ratio**2), Approx, delta=budget.delta * _OF_DELTA)
     cost = Approx(epsilon=round_up(true.coordinates[0]), delta=budget.delta)
     return FrankWolfeEvent(law="laplace", ratio=ratio, budget=cost, **common)

@@ -22,7 +22,7 @@ from discreet.lattice.noise.race import race
 from discreet.lattice.noise.scales import LEAST_SCALE
 from discreet.lattice.noise.whole_numbers import below
 from discreet.numbers.intervals import enclose
-from discreet.privacy.adjacency import Replace, check_adjacency
+from discreet.privacy.adjacency import Replace
 from discreet.sampling.evaluation import rows_of
 from discreet.sampling.targets.targets import ExactTarget
 
@@ -49,7 +49,8 @@ def rank_sensitivity(quantile: Fraction, adjacency: Adjacency) -> Fraction:
     >>> rank_sensitivity(Fraction(1, 2), AddRemove()), rank_sensitivity(Fraction(1, 2), Replace())
     (Fraction(1, 2), Fraction(1, 1))
     """
-    return Fraction(1) if isinstance(check_adjacency(adjacency), Replace) else max(quantile, 1 - quantile)
+    # Not `rows_changed` times a bound: one row comes and another goes, which moves a rank by 1 at most.
+    return Fraction(1) if isinstance(adjacency, Replace) else max(quantile, 1 - quantile)
 
 
 def check_quantile(value: Any, name: str = "q") -> Fraction:
