@@ -60,6 +60,7 @@ class PreconditionedEvent(Event):
 
     Examples
     --------
+    >>> from discreet.privacy.adjacency import Replace
     >>> PreconditionedEvent(
     ...     law="pure", loss="squared", row_norm_squared=8, gram_noise="1/80", n_steps=5, clip=100,
     ...     step_noise="1/2500", count_noise=0, adjacency=Replace(), budget=Pure(epsilon=1), statistic="y ~ x",

@@ -54,6 +54,7 @@ class LinearOnGrid(GridTarget):
     Examples
     --------
     >>> from discreet.lattice.bounds import Interval
+    >>> from discreet.privacy.adjacency import Replace
     >>> from discreet.sampling.k_norm.model_rows import LayoutRows
     >>> from discreet.tables.arrays import array_layout
     >>> layout = array_layout(("x0",), Box(lower=[0], upper=[10]), Interval(0, 5), intercept=True)
