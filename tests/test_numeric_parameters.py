@@ -28,9 +28,9 @@ from discreet.estimators.search import PrivateSearch
 from discreet.estimators.sparse import SparseLogisticRegression
 from discreet.functional.forecast import forecast
 from discreet.functional.logit import LogisticObjective
-from discreet.functional.minimax import minimax, taylor
 from discreet.functional.objectives import last_column_selection
 from discreet.functional.paper_modes import printed_sensitivity
+from discreet.functional.parabola import minimax, taylor
 from discreet.functional.repair import mean_predictor, minimise
 from discreet.lattice.bounds import Box, Interval
 from discreet.lattice.gram import gram_of_arrays
@@ -215,7 +215,6 @@ CASES += [
     ("logistic fit_intercept", lambda bad: _classified(fit_intercept=bad), "fit_intercept"),
     ("logistic radius", lambda bad: _classified(approximation="minimax", radius=bad), "radius"),
     ("minimax radius", minimax, "radius"),
-    ("minimax degree", lambda bad: minimax(1, degree=bad), "degree"),
     ("taylor radius", taylor, "radius"),
     ("objective ridge", lambda bad: LogisticObjective(ridge=bad).penalty, "ridge"),
     ("LogisticObjective radius", lambda bad: LogisticObjective(approximation="minimax", radius=bad), "radius"),

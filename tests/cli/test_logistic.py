@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.functional.minimax import minimax
+from discreet.functional.parabola import minimax
 
 FIT = ["fit", "people.csv", "--schema", "people.toml", "--loss", "logistic", "--method", "moments"]
 

@@ -12,12 +12,12 @@ import scipy.sparse
 import scipy.stats
 
 from discreet.descent.rivals.perturbation import printed_scale
+from discreet.numbers.outward import log_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.events.perturbation import (
-    log_up,
     normal_tail,
     objective_epsilon,
-    root_up,
 )
 
 ADJACENCIES = [Replace(), AddRemove()]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.descent.preconditioned.defaults import LOSSES, settings_for
-from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
+from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
@@ -157,15 +157,13 @@ def test_counts_must_be_positive(name):
 
 
 def test_what_has_no_default_is_refused():
-    """An unknown loss, a budget of nothing, one without a delta, and neighbours that are not named."""
+    """An unknown loss, a budget of nothing, and one without a delta; the adjacency is settled by whoever asks."""
     with pytest.raises(InvalidArgument, match="loss"):
         settings_for(**FACTS | {"loss": "hinge"})
     with pytest.raises(InvalidArgument, match="budget"):
         settings_for(**FACTS | {"budget": Gdp(mu=0)})
     with pytest.raises(IncompatiblePlan, match="delta"):
         settings_for(**FACTS | {"budget": Approx(epsilon=1, delta=0)})
-    with pytest.raises(InvalidType, match="adjacency"):
-        settings_for(**FACTS | {"adjacency": None})
 
 
 @pytest.mark.parametrize(("loss", "noise"), [("squared", 0.1), ("logistic", 0.1), ("poisson", 0.3), ("squared", 0.02)])

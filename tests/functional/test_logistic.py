@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 import discreet as dp
-from discreet.functional.minimax import minimax
+from discreet.functional.parabola import minimax
 from discreet.privacy.release import LABELS
 from public_state import beside_the_release
 

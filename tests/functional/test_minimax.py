@@ -1,11 +1,12 @@
-"""Even polynomials in the place of the logistic loss, against the printed table."""
+"""The parabola in the place of the logistic loss, and the exchange it is compared with, against the printed table."""
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from discreet.errors import InvalidArgument
-from discreet.functional.minimax import loss, minimax, slope, taylor
+from discreet.functional import parabola
+from functional.exchange import loss, minimax, slope, taylor
 
 # radius, degree: coefficients, error of the loss, error of the sigmoid; as printed.
 PRINTED = [
@@ -98,15 +99,37 @@ def test_loss_and_slope_do_not_overflow():
     np.testing.assert_allclose(loss(z) + z / 2, np.log1p(np.exp(z)), rtol=1e-13)
 
 
+@pytest.mark.parametrize("radius", [0.1, 0.3, 1, 2, 4, 8, 30, 100])
+def test_the_closed_form_is_what_the_exchange_finds(radius):
+    """Coefficients and both errors, to what a grid of 8,192 points and its rounding leave."""
+    found, oracle = parabola.minimax(radius), minimax(radius)
+    assert found.coefficients == pytest.approx(oracle.coefficients, rel=1e-7)
+    assert found.value_error == pytest.approx(oracle.value_error, rel=1e-6, abs=1e-14)
+    assert found.slope_error == pytest.approx(oracle.slope_error, rel=1e-6)
+
+
+@pytest.mark.parametrize("radius", [0.1, 1, 2, 4, 8, 100])
+def test_taylors_parabola_has_the_errors_of_a_grid(radius):
+    """At 0 it has the loss's value and curvature; the errors are those at the end of the interval."""
+    found, oracle = parabola.taylor(radius), taylor(radius)
+    assert found.coefficients == oracle.coefficients
+    assert found.value_error == pytest.approx(oracle.value_error, rel=1e-6, abs=1e-14)
+    assert found.slope_error == pytest.approx(oracle.slope_error, rel=1e-6)
+
+
+def test_the_parabola_errs_equally_at_both_ends_and_between():
+    """Chebyshev's criterion: the same size with alternating signs at 0, where it touches, and at the radius."""
+    found = parabola.minimax(4)
+    z = np.linspace(0, 4, 100_001)
+    errors = loss(z) - found.coefficients[0] - found.curvature * z**2
+    assert errors[0] == pytest.approx(-found.value_error, rel=1e-12)
+    assert errors[-1] == pytest.approx(-found.value_error, rel=1e-12)
+    assert errors.max() == pytest.approx(found.value_error, rel=1e-8)
+
+
+@pytest.mark.parametrize("make", [parabola.minimax, parabola.taylor])
 @pytest.mark.parametrize("radius", [0.0, 0.09, 100.1, 1e9])
-def test_a_useless_radius_is_refused(radius):
+def test_a_useless_radius_is_refused(radius, make):
     """The message says what the radius is."""
     with pytest.raises(InvalidArgument, match="largest"):
-        minimax(radius)
-
-
-@pytest.mark.parametrize("degree", [0, 1, 3, 6, True])
-def test_other_degrees_are_refused(degree):
-    """Only 2 and 4 are offered."""
-    with pytest.raises(InvalidArgument, match="degree"):
-        minimax(1.0, degree=degree)
+        make(radius)

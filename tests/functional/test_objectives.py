@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import discreet as dp
-from discreet.functional.minimax import minimax
+from discreet.functional.parabola import minimax
 from functional.objective_contract import ObjectiveContract
 
 

@@ -124,7 +124,7 @@ class Records(Source):
 
     def _neighbours(self, schema: Schema) -> tuple[Adjacency, Ledger | None]:
         """Return the adjacency that options, schema and ledger speak of, and the ledger."""
-        from discreet.functional.neighbours import settle_adjacency
+        from discreet.privacy.release import settle_adjacency
 
         said = options.of_unit(self.given.adjacency, schema)
         declared = said if said is not None else schema.adjacency
@@ -235,7 +235,7 @@ class SparseFile(Source):
     def fit(self) -> RegressionResult:
         """Release the coefficients of all columns."""
         from discreet.estimators.methods.fit import declare_scaled_rows, fit
-        from discreet.privacy.release import check_payer
+        from discreet.privacy.release import settle_adjacency
         from discreet.tables.readers.sparse_files import read_sparse
 
         given = self.given
@@ -250,7 +250,7 @@ class SparseFile(Source):
         intercept = not given.no_intercept
         declared = declare_scaled_rows(terms, table.private_X, table.private_y, intercept=intercept, **rows, **target)
         payer = options.open_ledger(given.ledger, given.terms, given.adjacency)
-        check_payer(payer, given.adjacency)
+        settle_adjacency(given.adjacency, payer, units=False, required=True)
         with progress.stepping() as tell:
             result = fit(terms, declared, payer, tell).result
         of_target = {"classes": target["classes"]} if given.loss == LOGISTIC else {"y_bounds": target["bounds"]}

@@ -214,7 +214,7 @@ def _components(asked: _Asked, runtime: str | None, center: list[str], **chosen:
     from discreet.cli.progress import reading
     from discreet.estimators.draw_files import dumps_components
     from discreet.estimators.methods.principal import ComponentTerms, release_components, rows_of_table
-    from discreet.privacy.release import check_payer
+    from discreet.privacy.release import settle_adjacency
     from discreet.sampling.numeric_rows import NumericTable
     from discreet.tables.readers.tables import open_table
 
@@ -227,7 +227,7 @@ def _components(asked: _Asked, runtime: str | None, center: list[str], **chosen:
         **chosen,
     )
     payer = options.open_ledger(asked.ledger, asked.total, asked.adjacency)
-    adjacency = check_payer(payer, asked.adjacency)
+    adjacency = settle_adjacency(asked.adjacency, payer, units=False)
     with reading(open_table(asked.data, asked.schema, list(table.names)).size_hint) as progress:
         rows = rows_of_table(table, may_be_empty=not adjacency.size_is_public, progress=progress)
         found = release_components(terms, rows, payer)

@@ -11,14 +11,14 @@ from discreet.descent.steps import Descent, DescentPlan
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.gumbel import check_gumbel_scale
-from discreet.lattice.noise.scales import check_variance, root_rounded_up
+from discreet.lattice.noise.scales import check_variance
+from discreet.numbers.roots import root_up_to_double
 from discreet.privacy.accounting import (
     bun_steinke_rho,
     convert,
     gaussian_mu,
     zcdp_rho,
 )
-from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
 from discreet.privacy.events.descent import CHOICE_IN_GDP, GaussianStepsEvent, SelectedStepsEvent
 
@@ -104,7 +104,6 @@ def plan_descent(
     ('threshold', Gdp.from_squared(2))
     """
     check_budget(budget)
-    check_adjacency(adjacency)
     _checks.one_of(noise, "noise", ("exact", "paper"))
     name = _checks.one_of(selection, "selection", ("auto", "all", "threshold", "peel", "coordinate"))
     if name == "auto":
@@ -243,7 +242,7 @@ def _selected_event(settings: Descent, budget: Any, adjacency: Adjacency) -> Sel
     values = grid.l2_squared(RESIDUAL_BOUND, adjacency, n_chosen)
     return SelectedStepsEvent(
         entry_sensitivity=Fraction(entry),
-        selection_scale=check_gumbel_scale(entry * root_rounded_up(choice * n_chosen / (share * of_step))),
+        selection_scale=check_gumbel_scale(entry * root_up_to_double(choice * n_chosen / (share * of_step))),
         value_sensitivity_squared=Fraction(values),
         variance=check_variance(values / ((1 - share) * of_step), "variance"),
         n_selected=n_chosen,

@@ -10,9 +10,8 @@ from discreet import _checks
 from discreet.descent.calibration import COORDINATE_SHARE, PEELING_SHARE, automatic_selection
 from discreet.descent.losses import LOSSES
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.lattice.row_grid import RowGrid, rows_changed
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.accounting import gaussian_mu, zcdp_rho
-from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Zcdp, check_budget
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def tune_on_simulation(
     facts = _Facts(
         grid=grid,
         loss=_checks.one_of(loss, "loss", LOSSES),
-        changed=rows_changed(check_adjacency(adjacency)) / _checks.integer(n_rows, "n_rows", low=1),
+        changed=adjacency.rows_changed / _checks.integer(n_rows, "n_rows", low=1),
         mu=_mu(budget),
         rho=_rho(budget),
         target=_target(loss, target_bounds),

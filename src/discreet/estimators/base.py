@@ -18,13 +18,11 @@ from discreet.estimators.arguments import refusing_others, with_parameters
 from discreet.estimators.methods.declared import public_rows
 from discreet.estimators.methods.reading import Asked, declare_arrays, declare_frame, declare_norms, declare_table
 from discreet.estimators.methods.released import Fitted, carry_out
-from discreet.functional.neighbours import settle_adjacency
 from discreet.lattice.bounds import Box, Interval
 from discreet.models.predictors import linear_predictors, matrix_predictors
 from discreet.models.printed import STEPS_TOO_LONG
-from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import check_budget
-from discreet.privacy.release import Release, check_payer
+from discreet.privacy.release import Release, settle_adjacency
 from discreet.tables.arrays import check_new_matrix, check_new_rows
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import check_schema
@@ -178,9 +176,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         if schema is not None and not self.protects_units:
             # Before the adjacency, which could only advise to name the unit.
             refuse_unit(schema, type(self).__name__)
-        adjacency = check_adjacency(self.adjacency, units=self.protects_units)
-        settle_adjacency(adjacency, None, schema)
-        check_payer(ledger, adjacency, units=self.protects_units)
+        adjacency = settle_adjacency(self.adjacency, ledger, schema, units=self.protects_units, required=True)
         interval, read_number, classes = self._target()
         return Asked(
             estimator=self,

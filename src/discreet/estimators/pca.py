@@ -18,7 +18,7 @@ from discreet.estimators.methods.principal import (
     rows_of_table,
 )
 from discreet.lattice.bounds import Box
-from discreet.privacy.release import check_payer
+from discreet.privacy.release import settle_adjacency
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.pca.second_moments import UnitGrid, check_cells
 from discreet.tables.arrays import check_matrix, check_new_rows, column_names
@@ -178,7 +178,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         See the class.
         """
         del y
-        adjacency = check_payer(ledger, self.adjacency)
+        adjacency = settle_adjacency(self.adjacency, ledger, units=False, required=True)
         rows = self._rows(X, may_be_empty=not adjacency.size_is_public)
         self._release(rows, adjacency, ledger)
         return self
@@ -208,7 +208,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ---------
         See the class.
         """
-        adjacency = check_payer(ledger, self.adjacency)
+        adjacency = settle_adjacency(self.adjacency, ledger, units=False, required=True)
         table = NumericTable.of(source, check_schema(self.schema), columns)
         self._release(
             self._table_rows(table, may_be_empty=not adjacency.size_is_public, progress=progress), adjacency, ledger

@@ -24,7 +24,7 @@ from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.events.run_laws import law_of_mean
 from discreet.privacy.events.search import EvenSearchEvent, run_budget
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.release import check_payer, release
+from discreet.privacy.release import release, settle_adjacency
 from discreet.tables.arrays import check_matrix, check_target
 from discreet.tables.schema.labels import check_classes
 
@@ -146,7 +146,7 @@ class PrivateSearch(BaseEstimator):
             If the ledger has too little left; the fitted state stays as it was.
         """
         model, adjacency = self._model()
-        check_payer(ledger, adjacency)
+        settle_adjacency(adjacency, ledger, units=False, required=True)
         share = check_test_share(self.test_share)
         settings = candidate_list(self.candidates, model)
         column = check_target(self, X, y)

@@ -13,10 +13,10 @@ from discreet.errors import DiscreetError, IncompatiblePlan, InvalidArgument
 from discreet.functional.assumptions import laws_of, second_moments
 from discreet.functional.gram import MECHANISMS, gram_of, noise_variances, plan_gram
 from discreet.functional.least_squares import Problem, own_rule
-from discreet.functional.neighbours import settle_adjacency
 from discreet.functional.sandwich import spread_of
 from discreet.lattice.gram_noise import noise_scale
 from discreet.privacy.budgets import check_budget
+from discreet.privacy.release import settle_adjacency
 from discreet.tables.design import Design
 
 if TYPE_CHECKING:

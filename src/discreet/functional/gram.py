@@ -29,7 +29,6 @@ from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
-from discreet.privacy.adjacency import check_adjacency
 from discreet.privacy.budgets import Gdp, Zcdp, check_budget, is_pure
 from discreet.privacy.events.noise import CoefficientLaplaceEvent, GaussianEvent, KNormEvent, LaplaceEvent, WishartEvent
 
@@ -186,7 +185,6 @@ def plan_gram(
     docs/proofs/paper_modes.md, docs/proofs/rounding.md.
     """
     check_budget(budget)
-    check_adjacency(adjacency, units=True)
     name = _checks.one_of(mechanism, "mechanism", MECHANISMS)
     _checks.one_of(loss, "loss", LOSSES)
     if name == "auto":

@@ -47,6 +47,7 @@ def gram_half_widths(layout: Layout, adjacency: Adjacency, *, every_row_counts: 
     >>> gram_half_widths(layout, Replace(), every_row_counts=True)
     [[0, 8], [8, 4]]
     """
+    # Not `rows_changed` times a bound: of a record in another's place both products are from one interval.
     if not isinstance(adjacency, Replace):
         bounds = layout.entry_bounds
         return [[one * other for other in bounds] for one in bounds]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.functional import minimax
+from discreet.functional import parabola
 from discreet.functional.objectives import QuadraticObjective
 from discreet.lattice.bounds import Interval
 
@@ -60,9 +60,9 @@ class LogisticObjective(QuadraticObjective):
             )
         self.polynomial()
 
-    def polynomial(self) -> minimax.EvenPolynomial:
-        """Return the even part's polynomial, with its errors on ``|z| <= radius`` (1 for Taylor, as in the paper)."""
-        return minimax.taylor(1.0) if self.radius is None else minimax.minimax(self.radius)
+    def polynomial(self) -> parabola.Parabola:
+        """Return the even part's parabola, with its errors on ``|z| <= radius`` (1 for Taylor, as in the paper)."""
+        return parabola.taylor(1.0) if self.radius is None else parabola.minimax(self.radius)
 
     @property
     def target_bounds(self) -> Interval:

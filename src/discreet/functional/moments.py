@@ -13,14 +13,13 @@ from discreet.functional.bootstrap import Bootstrap, public_seed
 from discreet.functional.gram import NoisyGram, gram_of, noise_variances, plan_gram
 from discreet.functional.kurtosis import entry_kurtosis
 from discreet.functional.least_squares import LeastSquares, Problem, own_rule
-from discreet.functional.neighbours import settle_adjacency
 from discreet.functional.repair import mean_predictor, warn_if_dominated
 from discreet.functional.sandwich import sandwich, why_not_offered
 from discreet.lattice.gram_noise import GramEvent, noise_scale
 from discreet.lattice.grid import Layout
 from discreet.models.result import RegressionResult
 from discreet.privacy.events.event import event_from_json
-from discreet.privacy.release import LABELS, Release, release, with_notes
+from discreet.privacy.release import LABELS, Release, release, settle_adjacency, with_notes
 from discreet.tables.design import Design
 from discreet.tables.rows import TableRows
 

@@ -18,8 +18,7 @@ from discreet.functional.gram import gram_of, plan_gram
 from discreet.functional.moments import Moments
 from discreet.lattice.grid import DEFAULT_BITS
 from discreet.models.result import RegressionResult
-from discreet.privacy.adjacency import check_adjacency
-from discreet.privacy.release import release
+from discreet.privacy.release import release, settle_adjacency
 from discreet.tables.array_rows import array_layout
 from discreet.tables.arrays import check_rows
 from discreet.tables.cells.given_cells import numbers_of
@@ -199,7 +198,7 @@ class QuadraticObjective(ABC):
         """
         from sklearn.base import BaseEstimator
 
-        neighbours = check_adjacency(adjacency)
+        neighbours = settle_adjacency(adjacency, ledger, units=False, required=True)
         _, rows = check_rows(
             BaseEstimator(),
             X,

@@ -21,12 +21,13 @@ from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import check_limits
 from discreet.lattice.quantize import PIECE, quantize
-from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from discreet.privacy.adjacency import Adjacency
 
 DEFAULT_BITS = 16
 # Twenty bits leave blocks of at least 2**13 rows below 53 bits, and sums of 2**23 rows below 63.
@@ -314,10 +315,10 @@ class Layout:
         10
         """
         asked = _checks.one_of(norm, "norm", ("nuclear", "l1", "frobenius_squared"))
-        factor = 2 if isinstance(check_adjacency(adjacency, units=True), Replace) else 1
         if asked == "l1":
             return self.l1_bound
-        return factor * (self.row_norm_squared if asked == "nuclear" else self.row_norm_squared**2)
+        # Squared Frobenius norms add up as well: two rows' Gram matrices are at most sqrt(2) R2 apart.
+        return adjacency.rows_changed * (self.row_norm_squared if asked == "nuclear" else self.row_norm_squared**2)
 
     def user_coding(self) -> NDArray[np.float64]:
         """Return the matrix ``A``, shape (width, width), with ``(1, z_1, ...) = A @ (v / K)``.

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.privacy.adjacency import Adjacency, Replace
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from discreet.privacy.adjacency import Adjacency
 
 DEFAULT_BITS = 16
 # With residuals of at most 2**16 units, sums over fewer than 2**30 rows stay below 2**62.
@@ -115,16 +116,11 @@ class RowGrid:
 
     def l2_squared(self, residual_bound: int, adjacency: Adjacency, n_selected: int | None = None) -> int:
         """Return the squared L2 sensitivity of the sum of residual times row, on `n_selected` columns."""
-        return (rows_changed(adjacency) * residual_bound) ** 2 * self.norm_squared(n_selected)
+        return (adjacency.rows_changed * residual_bound) ** 2 * self.norm_squared(n_selected)
 
     def linf(self, residual_bound: int, adjacency: Adjacency) -> int:
         """Return the sensitivity of one column's sum; the intercept is left out."""
-        return rows_changed(adjacency) * residual_bound * self.entry
-
-
-def rows_changed(adjacency: Adjacency) -> int:
-    """Return c: how many terms of a sum may differ, 2 under Replace and 1 under AddRemove."""
-    return 2 if isinstance(adjacency, Replace) else 1
+        return adjacency.rows_changed * residual_bound * self.entry
 
 
 def _positive(value: Any, name: str) -> float:

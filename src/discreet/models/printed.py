@@ -106,7 +106,7 @@ class Summary:
                 *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
             ]
             lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, "", *selected_of(self._result), *self.remarks])
+        return "\n".join([*lines, "", *self.remarks])
 
     __repr__ = __str__
 
@@ -117,7 +117,7 @@ class Summary:
             "<tr><th>" + escape(row[0]) + "</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
             for row in self.rows
         )
-        remarks = "".join(f"<p>{escape(line)}</p>" for line in [*selected_of(self._result), *self.remarks])
+        remarks = "".join(f"<p>{escape(line)}</p>" for line in self.remarks)
         caption = f"<caption>{escape(self.heading)}</caption>"
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{remarks}"
 

@@ -1,4 +1,4 @@
-"""Elementary functions with certain limits, and floats that leave on a stated side.
+"""Numbers rounded to a stated side: to fewer digits, to floats, and from elementary functions.
 
 Exact answers have 64 significant bits; an answer that must not be too large ends in `..._down`, one that must not be
 too small in `..._up`.
@@ -9,10 +9,33 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.numbers import enclosures
+from discreet.numbers import intervals
 
+# Answers have this many significant bits. Noise parameters are coarser, so that the epsilon achieved, rounded up, is
+# not above the epsilon asked for.
+ANSWER_BITS = 64
+PARAMETER_BITS = 48
 # Beyond exp(+-LARGEST) nothing is told apart any more: the limits stay on their side, but stop following.
 LARGEST = 2000
+
+
+def round_up(number: Fraction, bits: int = ANSWER_BITS) -> Fraction:
+    """Return the smallest rational of `bits` significant bits that is at least `number`."""
+    return -round_down(-number, bits)
+
+
+def round_down(number: Fraction, bits: int = ANSWER_BITS) -> Fraction:
+    """Return the largest rational of `bits` significant bits that is at most `number`."""
+    step = last_place(number, bits)
+    return number if step == 0 else (number // step) * step
+
+
+def last_place(number: Fraction, bits: int) -> Fraction:
+    """Return a power of two such that number/step has `bits` or `bits` + 1 binary digits; 0 for 0."""
+    if number == 0:
+        return Fraction(0)
+    magnitude = abs(number.numerator).bit_length() - number.denominator.bit_length()
+    return Fraction(2) ** (magnitude - bits)
 
 
 def exp_limits(x: Fraction) -> tuple[Fraction, Fraction]:
@@ -22,8 +45,8 @@ def exp_limits(x: Fraction) -> tuple[Fraction, Fraction]:
     if x < 0:
         low, high = exp_limits(-x)
         return 1 / high, 1 / low
-    width = enclosures.WIDTH * Fraction(2) ** int(x * Fraction(144, 100))
-    return enclosures.refined(lambda bits: enclosures.exp(enclosures.enclose(x, bits), bits), width=width)
+    width = intervals.WIDTH * Fraction(2) ** int(x * Fraction(144, 100))
+    return intervals.refined(lambda reals: reals.exp(reals.of(x)), width=width)
 
 
 def exp_down(x: Fraction) -> Fraction:
@@ -38,7 +61,7 @@ def exp_up(x: Fraction) -> Fraction:
 
 def log_up(number: Fraction) -> Fraction:
     """Return a number at least log(number), for number > 0."""
-    return enclosures.round_up(enclosures.refined(lambda bits: enclosures.log_of(number, bits))[1])
+    return round_up(intervals.refined(lambda reals: reals.log_of(number))[1])
 
 
 def log_down(number: Fraction) -> Fraction:

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, NoSoundConversion
-from discreet.numbers import enclosures
+from discreet.numbers.intervals import Arithmetic, Interval, ends, refined
+from discreet.numbers.outward import round_up
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_currency, check_value
 from discreet.privacy.concentrated_accounting import (
     bun_steinke_epsilon,
@@ -211,12 +212,12 @@ def _group_delta(value: Approx, many: int) -> Fraction:
         return value.delta
     if value.epsilon == 0:
         return many * value.delta
-    if (many - 1) * value.epsilon > -enclosures.refined(lambda bits: enclosures.log_of(value.delta, bits))[0]:
+    if (many - 1) * value.epsilon > -refined(lambda reals: reals.log_of(value.delta))[0]:
         return Fraction(1)
 
-    def geometric(bits: int) -> enclosures.Interval:
-        epsilon = enclosures.enclose(value.epsilon, bits)
-        below = enclosures.exp(epsilon, bits) - 1
-        return (enclosures.exp(many * epsilon, bits) - 1) / below if enclosures.ends(below)[0] > 0 else None
+    def geometric(reals: Arithmetic) -> Interval:
+        epsilon = reals.of(value.epsilon)
+        below = reals.exp(epsilon) - 1
+        return (reals.exp(many * epsilon) - 1) / below if ends(below)[0] > 0 else None
 
-    return enclosures.round_up(value.delta * enclosures.refined(geometric)[1])
+    return round_up(value.delta * refined(geometric)[1])

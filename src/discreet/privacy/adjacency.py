@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from discreet.errors import InvalidArgument, InvalidType
 
@@ -18,6 +18,8 @@ class _Neighbours:
     """What both adjacencies have in common: whose records differ."""
 
     word: ClassVar[str]
+    # Of how many records the contributions to a sum differ between neighbours; of each unit, where there is one.
+    rows_changed: ClassVar[int]
 
     unit: str | None = None
 
@@ -54,6 +56,7 @@ class Replace(_Neighbours):
     """
 
     word: ClassVar[str] = "Replace"
+    rows_changed: ClassVar[int] = 2
 
     @property
     def size_is_public(self) -> bool:
@@ -73,6 +76,7 @@ class AddRemove(_Neighbours):
     """
 
     word: ClassVar[str] = "AddRemove"
+    rows_changed: ClassVar[int] = 1
     size_is_public: ClassVar[bool] = False
 
 
@@ -98,18 +102,23 @@ def check_adjacency(adjacency: object, *, name: str = "adjacency", units: bool =
     InvalidArgument
         If it speaks of units where only rows are protected.
     """
+    if is_protected(adjacency, units=units):
+        return adjacency
     if not isinstance(adjacency, (Replace, AddRemove)):
         raise InvalidType(
             f"`{name}` must be Replace() (one record differs, n public) or AddRemove() (n private); "
             f"found {type(adjacency).__name__}. There is no default: name the neighbours you promise."
         )
-    if adjacency.unit is not None and not units:
-        raise InvalidArgument(
-            f"`{name}` {adjacency!r} speaks of units of several rows, and this protects single rows. "
-            "Use release_moments, FunctionalLinearRegression or FunctionalLogisticRegression with a schema that "
-            f"declares the unit, or {adjacency.word}()."
-        )
-    return adjacency
+    raise InvalidArgument(
+        f"`{name}` {adjacency!r} speaks of units of several rows, and this protects single rows. "
+        "Use release_moments, FunctionalLinearRegression or FunctionalLogisticRegression with a schema that "
+        f"declares the unit, or {adjacency.word}()."
+    )
+
+
+def is_protected(adjacency: object, *, units: bool) -> TypeGuard[Adjacency]:
+    """Return whether a value is an adjacency; of units only where these are protected."""
+    return isinstance(adjacency, (Replace, AddRemove)) and (units or adjacency.unit is None)
 
 
 def adjacency_from_name(text: str) -> Adjacency:

@@ -7,10 +7,10 @@ Proof: docs/proofs/gumbel.md
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from discreet.errors import IncompatiblePlan
+from discreet.numbers.roots import root_down
 from discreet.privacy.accounting import convert
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_budget, check_currency
 
@@ -87,20 +87,9 @@ def largest_reach(budget: Budget, *, n_draws: int = 1, other: Fraction = _ZERO, 
     if isinstance(value, (Pure, Approx)):
         left = value.epsilon / n_draws - other
     elif isinstance(value, Zcdp):
-        left = _root_down(8 * (value.rho / n_draws - other**2 / 2))
+        left = root_down(8 * (value.rho / n_draws - other**2 / 2))
     else:
-        left = _root_down((value.mu_squared / n_draws - _mu_squared(other)) * 4 / _HALF_PI)
+        left = root_down((value.mu_squared / n_draws - _mu_squared(other)) * 4 / _HALF_PI)
     if left > 0 and (delta == 0 or (isinstance(value, Approx) and n_draws * delta <= value.delta)):
         return left
     raise IncompatiblePlan(f"{value!r} leaves nothing for {n_draws} draws beside their running time. Raise it.")
-
-
-def _root_down(square: Fraction) -> Fraction:
-    if square <= 0:
-        return _ZERO
-    # 64 significant binary digits and more; the root of a square of a short rational is exact.
-    exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    if exact**2 == square:
-        return exact
-    unit = 2 ** (max(0, square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 64)
-    return Fraction(math.isqrt(square.numerator * unit**2 // square.denominator), unit)

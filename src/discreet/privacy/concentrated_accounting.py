@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
-from discreet.numbers import enclosures
-from discreet.numbers.enclosures import Interval, arithmetic, enclose, log_of
+from discreet.numbers.intervals import WIDTH, Arithmetic, Interval, refined
+from discreet.numbers.outward import PARAMETER_BITS, round_down, round_up
 from discreet.privacy.gaussian_accounting import SMALLEST_DELTA, log_limits, positive_delta
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def _order(rising: Callable[[float], float]) -> Fraction:
         middle = (low + high) / 2
         low, high = (low, middle) if rising(math.exp(middle)) > 0 else (middle, high)
     # The optimum is flat, and fewer digits make the answer independent of a platform's last bits.
-    return 1 + enclosures.round_up(Fraction(math.exp(high)), 32)
+    return 1 + round_up(Fraction(math.exp(high)), 32)
 
 
-def _log_shrink(alpha: Fraction, bits: int) -> Interval:
+def _log_shrink(alpha: Fraction, reals: Arithmetic) -> Interval:
     """Enclose log(1 - 1/alpha)."""
-    return log_of((alpha - 1) / alpha, bits)
+    return reals.log_of((alpha - 1) / alpha)
 
 
 def _size(number: Fraction) -> float:
@@ -79,17 +79,17 @@ def zcdp_delta(*, epsilon: Any, rho: Any) -> Fraction:
     eps, slope = float(min(target, Fraction(2**900))), _size(cost)
     alpha = _order(lambda t: (2 * t + 1) * slope - eps - math.log1p(1 / t))
 
-    def log_delta(bits: int) -> Interval:
-        exponent = enclose(alpha * cost - target, bits) + _log_shrink(alpha, bits)
-        return enclose(alpha - 1, bits) * exponent - log_of(alpha, bits)
+    def log_delta(reals: Arithmetic) -> Interval:
+        exponent = reals.of(alpha * cost - target) + _log_shrink(alpha, reals)
+        return reals.of(alpha - 1) * exponent - reals.log_of(alpha)
 
-    _, high = enclosures.refined(log_delta)
+    _, high = refined(log_delta)
     if high < -745:  # below log(2**-1074)
         return SMALLEST_DELTA
     if high >= 0:
         return Fraction(1)
-    _, delta = enclosures.refined(lambda bits: enclosures.exp(enclose(high, bits), bits))
-    return min(Fraction(1), max(SMALLEST_DELTA, enclosures.round_up(delta)))
+    _, delta = refined(lambda reals: reals.exp(reals.of(high)))
+    return min(Fraction(1), max(SMALLEST_DELTA, round_up(delta)))
 
 
 def zcdp_epsilon(*, delta: Any, rho: Any) -> Fraction:
@@ -122,11 +122,11 @@ def _epsilon_of(delta: Fraction, rho: Fraction) -> Fraction:
     # The derivative of epsilon in alpha has the sign of this.
     alpha = _order(lambda t: slope * t * t + math.log1p(t) + log_delta)
 
-    def epsilon(bits: int) -> Interval:
-        rest = (log_of(delta, bits) + log_of(alpha, bits)) / enclose(alpha - 1, bits)
-        return enclose(alpha * rho, bits) + _log_shrink(alpha, bits) - rest
+    def epsilon(reals: Arithmetic) -> Interval:
+        rest = (reals.log_of(delta) + reals.log_of(alpha)) / reals.of(alpha - 1)
+        return reals.of(alpha * rho) + _log_shrink(alpha, reals) - rest
 
-    return max(Fraction(0), enclosures.round_up(enclosures.refined(epsilon)[1]))
+    return max(Fraction(0), round_up(refined(epsilon)[1]))
 
 
 def zcdp_rho(*, epsilon: Any, delta: Any) -> Fraction:
@@ -164,11 +164,11 @@ def _rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     alpha = _order(excess)
 
-    def rho(bits: int) -> Interval:
-        rest = (log_of(delta, bits) + log_of(alpha, bits)) / enclose(alpha - 1, bits)
-        return (enclose(epsilon, bits) + rest - _log_shrink(alpha, bits)) / enclose(alpha, bits)
+    def rho(reals: Arithmetic) -> Interval:
+        rest = (reals.log_of(delta) + reals.log_of(alpha)) / reals.of(alpha - 1)
+        return (reals.of(epsilon) + rest - _log_shrink(alpha, reals)) / reals.of(alpha)
 
-    return max(Fraction(0), enclosures.round_down(enclosures.refined(rho)[0], enclosures.PARAMETER_BITS))
+    return max(Fraction(0), round_down(refined(rho)[0], PARAMETER_BITS))
 
 
 def bun_steinke_epsilon(*, delta: Any, rho: Any) -> Fraction:
@@ -183,11 +183,11 @@ def bun_steinke_epsilon(*, delta: Any, rho: Any) -> Fraction:
     """
     probability, cost = positive_delta(delta), _checks.exact_nonnegative(rho, "rho")
 
-    def epsilon(bits: int) -> Interval:
-        root = arithmetic(bits).sqrt(-log_of(probability, bits) * enclose(cost, bits))
-        return enclose(cost, bits) + 2 * root
+    def epsilon(reals: Arithmetic) -> Interval:
+        root = reals.sqrt(-reals.log_of(probability) * reals.of(cost))
+        return reals.of(cost) + 2 * root
 
-    return enclosures.round_up(enclosures.refined(epsilon)[1])
+    return round_up(refined(epsilon)[1])
 
 
 def bun_steinke_rho(*, epsilon: Any, delta: Any) -> Fraction:
@@ -202,10 +202,10 @@ def bun_steinke_rho(*, epsilon: Any, delta: Any) -> Fraction:
     if target == 0:
         return Fraction(0)
 
-    def root(bits: int) -> Interval:
+    def root(reals: Arithmetic) -> Interval:
         # epsilon / (sqrt(L + epsilon) + sqrt(L)) is the same difference of roots without its cancellation.
-        context, length = arithmetic(bits), -log_of(probability, bits)
-        return enclose(target, bits) / (context.sqrt(length + enclose(target, bits)) + context.sqrt(length))
+        length = -reals.log_of(probability)
+        return reals.of(target) / (reals.sqrt(length + reals.of(target)) + reals.sqrt(length))
 
-    low, _ = enclosures.refined(root, width=enclosures.WIDTH * min(Fraction(1), target))
-    return enclosures.round_down(low * low, enclosures.PARAMETER_BITS)
+    low, _ = refined(root, width=WIDTH * min(Fraction(1), target))
+    return round_down(low * low, PARAMETER_BITS)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from discreet import _checks
 from discreet.errors import BudgetExceeded, InvalidArgument, NoSoundConversion
-from discreet.numbers.enclosures import round_up
+from discreet.numbers.outward import round_up
 from discreet.privacy.accounting import convert, gaussian_mu, zcdp_rho
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, check_budget
 from discreet.privacy.curves.either import EitherCurve

@@ -20,9 +20,10 @@ from typing import Any
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.numbers import enclosures
-from discreet.numbers.enclosures import Interval, arithmetic, enclose, ends, mills
-from discreet.numbers.roots import root_up
+from discreet.numbers.intervals import FIRST_BITS, WIDTH, Arithmetic, Interval, enclose, ends, refined
+from discreet.numbers.mills import log_normal_density, mills
+from discreet.numbers.outward import PARAMETER_BITS, round_up
+from discreet.numbers.roots import certified, newton, root_up
 
 # Smaller probabilities are told as this one, the smallest positive double: rounded up, and never 0 as a float.
 SMALLEST_DELTA = Fraction(1, 2**1074)
@@ -33,24 +34,24 @@ _FAR_LEFT = -6
 _HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
 
 
-def _log_delta(epsilon: Fraction, mu_squared: Fraction, bits: int) -> Interval | None:
-    """Enclose log(delta); None where `bits` do not tell delta from 0."""
-    mu = arithmetic(bits).sqrt(enclose(mu_squared, bits))
-    ratio = enclose(epsilon, bits) / mu
+def _log_delta(epsilon: Fraction, mu_squared: Fraction, reals: Arithmetic) -> Interval | None:
+    """Enclose log(delta); None where the digits do not tell delta from 0."""
+    mu = reals.sqrt(reals.of(mu_squared))
+    ratio = reals.of(epsilon) / mu
     a, b = ratio - mu / 2, ratio + mu / 2
-    log_density = enclosures.log_normal_density(a, bits)
+    log_density = log_normal_density(a, reals)
     if ends(a)[1] < _FAR_LEFT:
-        inside = 1 - enclosures.exp(log_density, bits) * (mills(-a, bits) + mills(b, bits))
-        return enclosures.log(inside, bits) if ends(inside)[0] > 0 else None
-    difference = mills(a, bits) - mills(b, bits)
-    return log_density + enclosures.log(difference, bits) if ends(difference)[0] > 0 else None
+        inside = 1 - reals.exp(log_density) * (mills(-a, reals) + mills(b, reals))
+        return reals.log(inside) if ends(inside)[0] > 0 else None
+    difference = mills(a, reals) - mills(b, reals)
+    return log_density + reals.log(difference) if ends(difference)[0] > 0 else None
 
 
 def log_delta_limits(epsilon: Fraction, mu_squared: Fraction) -> tuple[Fraction, Fraction]:
     """Return certain limits of log(delta), at most 2**-80 apart, for `mu_squared` > 0."""
     if mu_squared > _LARGEST_SQUARE:
         raise InvalidArgument("`mu` must be at most 1e225 to be priced; found a larger one. Give a value nearer to 1.")
-    return enclosures.refined(lambda bits: _log_delta(epsilon, mu_squared, bits))
+    return refined(lambda reals: _log_delta(epsilon, mu_squared, reals))
 
 
 def _reciprocal_difference(epsilon: Fraction, mu: Fraction, log_delta: Fraction) -> float:
@@ -62,7 +63,7 @@ def _reciprocal_difference(epsilon: Fraction, mu: Fraction, log_delta: Fraction)
 
 def log_limits(number: Fraction) -> tuple[Fraction, Fraction]:
     """Return certain limits of the logarithm of a positive rational."""
-    return enclosures.refined(lambda bits: enclosures.log_of(number, bits))
+    return refined(lambda reals: reals.log_of(number))
 
 
 def gaussian_log_delta(*, epsilon: Any, mu: Any) -> Fraction:
@@ -82,7 +83,7 @@ def gaussian_log_delta(*, epsilon: Any, mu: Any) -> Fraction:
     """
     square = _checks.exact_positive(mu, "mu") ** 2
     _, high = log_delta_limits(_checks.exact_nonnegative(epsilon, "epsilon"), square)
-    return min(Fraction(0), enclosures.round_up(high))
+    return min(Fraction(0), round_up(high))
 
 
 def gaussian_delta(*, epsilon: Any, mu: Any) -> Fraction:
@@ -122,8 +123,8 @@ def delta_of(epsilon: Fraction, mu_squared: Fraction) -> Fraction:
     _, high = log_delta_limits(epsilon, mu_squared)
     if high < -745:  # below log(2**-1074)
         return SMALLEST_DELTA
-    _, delta = enclosures.refined(lambda bits: enclosures.exp(enclose(high, bits), bits))
-    return min(Fraction(1), max(SMALLEST_DELTA, enclosures.round_up(delta)))
+    _, delta = refined(lambda reals: reals.exp(reals.of(high)))
+    return min(Fraction(1), max(SMALLEST_DELTA, round_up(delta)))
 
 
 def gaussian_epsilon(*, delta: Any, mu: Any) -> Fraction:
@@ -172,13 +173,12 @@ def epsilon_of(delta: Fraction, mu_squared: Fraction) -> Fraction:
 
     def step(epsilon: Fraction) -> Fraction:
         log_delta = log_delta_limits(epsilon, mu_squared)[1]
-        b = enclose(epsilon / mu + mu / 2, enclosures.FIRST_BITS)
-        slope = float(ends(mills(b, enclosures.FIRST_BITS))[1]) * _reciprocal_difference(epsilon, mu, log_delta)
+        slope = float(_mills_up(epsilon / mu + mu / 2)) * _reciprocal_difference(epsilon, mu, log_delta)
         return (log_delta - target) / Fraction(slope)
 
     # The printed lemma of Bun and Steinke is above the truth, and from there Newton's method falls monotonically.
     start = mu_squared / 2 + mu * root_up(-2 * target)
-    return enclosures.certified(enclosures.newton(step, start), suffices, upward=True)
+    return certified(newton(step, start), suffices, upward=True)
 
 
 def gaussian_mu(*, epsilon: Any, delta: Any) -> Fraction:
@@ -223,8 +223,8 @@ def mu_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     # and delta(epsilon, mu) <= delta(0, mu) <= mu / sqrt(2 pi).
     root = root_up(-2 * target)
     start = max(2 * epsilon / (root_up(-2 * target + 2 * epsilon) + root), 2 * delta)
-    guess = enclosures.newton(step, start)
-    return enclosures.certified(guess, suffices, upward=False, bits=enclosures.PARAMETER_BITS)
+    guess = newton(step, start)
+    return certified(guess, suffices, upward=False, bits=PARAMETER_BITS)
 
 
 @lru_cache(maxsize=1024)
@@ -233,25 +233,28 @@ def mu_of_pure(epsilon: Fraction) -> Fraction:
     if epsilon == 0:
         return Fraction(0)
     # Near epsilon = 0 both sides tend to 1/2, so their difference needs more digits.
-    width = enclosures.WIDTH * min(Fraction(1), epsilon)
+    width = WIDTH * min(Fraction(1), epsilon)
 
-    def log_tail(bits: int) -> Interval:
-        return -enclose(epsilon, bits) - enclosures.log(1 + enclosures.exp(-enclose(epsilon, bits), bits), bits)
+    def log_tail(reals: Arithmetic) -> Interval:
+        return -reals.of(epsilon) - reals.log(1 + reals.exp(-reals.of(epsilon)))
 
-    target = enclosures.refined(log_tail, width=width)[0]
+    target = refined(log_tail, width=width)[0]
 
-    def log_upper_tail(x: Fraction, bits: int) -> Interval:
-        point = enclose(x, bits)
-        return enclosures.log_normal_density(point, bits) + enclosures.log(mills(point, bits), bits)
+    def log_upper_tail(x: Fraction, reals: Arithmetic) -> Interval:
+        point = reals.of(x)
+        return log_normal_density(point, reals) + reals.log(mills(point, reals))
 
     def limit(half_mu: Fraction) -> Fraction:
-        return enclosures.refined(lambda bits: log_upper_tail(half_mu, bits), width=width)[1]
+        return refined(lambda reals: log_upper_tail(half_mu, reals), width=width)[1]
 
     def step(half_mu: Fraction) -> Fraction:
-        ratio = ends(mills(enclose(half_mu, enclosures.FIRST_BITS), enclosures.FIRST_BITS))[1]
-        return (limit(half_mu) - target) * ratio
+        return (limit(half_mu) - target) * _mills_up(half_mu)
 
     # Phi(-x) <= exp(-x**2 / 2) / 2, so the root of 2 epsilon is above the truth.
     start = root_up(2 * epsilon)
-    half = enclosures.certified(enclosures.newton(step, start), lambda x: limit(x) <= target, upward=True)
+    half = certified(newton(step, start), lambda x: limit(x) <= target, upward=True)
     return 2 * half
+
+
+def _mills_up(x: Fraction) -> Fraction:
+    return enclose(lambda reals: mills(reals.of(x), reals), FIRST_BITS)[1]

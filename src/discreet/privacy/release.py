@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from discreet._warnings import warn
-from discreet.errors import AdjacencyMismatch, InvalidType, LargeDeltaWarning, NoLedgerWarning
+from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType, LargeDeltaWarning, NoLedgerWarning
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.budgets import Approx, Budget
 from discreet.privacy.ledger import AUDIT, PRIVATE, TEST_SEED, Ledger
@@ -95,24 +95,80 @@ class Release(Generic[V]):
         return self.label == PRIVATE
 
 
-def check_payer(ledger: Ledger | None, adjacency: Any, *, units: bool = False) -> Adjacency:
-    """Return the adjacency that an estimator promises, if the ledger speaks of the same neighbours.
+class Declares(Protocol):
+    """What a schema says of neighbours; a schema satisfies it without importing it."""
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """Which data sets are neighbours, where it says so."""
+        ...
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says whose a row is, where persons have several."""
+        ...
+
+
+def settle_adjacency(
+    adjacency: Any,
+    ledger: Ledger | None = None,
+    schema: Declares | None = None,
+    *,
+    units: bool = True,
+    required: bool = False,
+) -> Adjacency:
+    """Return the one adjacency that argument, ledger and schema speak of; refuse silence and contradiction.
+
+    The outermost public function asks this, once; below it the adjacency is a checked value. A unit is part of it:
+    where the schema declares one, argument and ledger must name it, and without a schema that does, rows cannot be
+    told apart by units.
+
+    Parameters
+    ----------
+    adjacency : Replace, AddRemove or None
+        What was given as an argument, or declared by an estimator.
+    ledger : Ledger or None
+        Who pays; an audit's takes any adjacency.
+    schema : Schema or None
+        What is declared about the table.
+    units : bool, default True
+        Whether whoever asks protects units of several rows.
+    required : bool, default False
+        Whether the argument must be given, as an estimator's.
 
     Raises
     ------
     InvalidType
-        If one of them is not of its kind.
+        If argument or ledger is not of its kind.
+    InvalidArgument
+        If nobody names an adjacency, or the argument speaks of units where only rows are protected.
     AdjacencyMismatch
-        If they differ.
+        If they differ, or the unit is not the one that the schema declares.
     """
-    promised = check_adjacency(adjacency, units=units)
+    said: dict[str, Adjacency] = {}
+    if required or adjacency is not None:
+        said["adjacency"] = check_adjacency(adjacency, units=units)
     if ledger is not None and not isinstance(ledger, Ledger):
         raise InvalidType(f"`ledger` must be a Ledger; found {type(ledger).__name__}.")
-    if ledger is not None and ledger.adjacency not in {None, promised}:  # an audit's ledger takes any
-        raise AdjacencyMismatch(
-            f"The model promises {promised!r} and the ledger {ledger.adjacency!r}. Make them agree."
+    sources: dict[str, Declares | Ledger | None] = {"ledger": ledger, "schema": schema}
+    said |= {where: one.adjacency for where, one in sources.items() if one is not None and one.adjacency is not None}
+    if not said:
+        raise InvalidArgument(
+            "No adjacency was named: give `adjacency` Replace() (n public) or AddRemove() (n private), "
+            "or declare it in the schema."
         )
-    return promised
+    if len(set(said.values())) > 1:
+        words = ", ".join(f"{where} says {value!r}" for where, value in said.items())
+        raise AdjacencyMismatch(f"The adjacency is not one: {words}. Make them agree.")
+    neighbours = next(iter(said.values()))
+    declared = None if schema is None else schema.unit
+    if neighbours.unit != declared:
+        where = "no unit is declared" if declared is None else f"the schema declares the unit `{declared}`"
+        raise AdjacencyMismatch(
+            f"The adjacency is {neighbours!r}, and {where}. A schema with `unit` and `rows_per_unit`, the argument and "
+            "the ledger must speak of one unit, or all of none."
+        )
+    return neighbours
 
 
 def with_labels_read(released: Release[V]) -> Release[V]:

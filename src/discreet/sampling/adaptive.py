@@ -34,9 +34,9 @@ from discreet.numbers.outward import exp_down, exp_up, log_up
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, check_budget
 from discreet.privacy.events.sampling import SamplingEvent, largest_reach, miss
-from discreet.privacy.release import Release, release
+from discreet.privacy.release import Release, release, settle_adjacency
 from discreet.sampling.grids import MOST_CELLS, Cells, GridProposer, GridTarget, envelope_height
-from discreet.sampling.mechanisms import Draw, settled_adjacency
+from discreet.sampling.mechanisms import Draw
 from discreet.sampling.samplers import Counters
 from discreet.sampling.targets.targets import FLOOR
 
@@ -335,7 +335,7 @@ def sample_adaptively(
     """
     if not isinstance(target, GridTarget):
         raise InvalidType(f"`target` must be a target with a grid; found {type(target).__name__}.")
-    relation = settled_adjacency(ledger, adjacency)
+    relation = settle_adjacency(adjacency, ledger, units=False)
     n_rows = target.count(data) if isinstance(relation, Replace) else None
     draws = _checks.integer(n_draws, "n_draws", low=1, high=10**6)
     plan = plan_adaptive(target, budget=budget, adjacency=relation, n_rows=n_rows, sizes=sizes, n_draws=draws)

@@ -11,8 +11,7 @@ from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.numbers.outward import exp_down, exp_up
 from discreet.privacy.budgets import Budget, check_budget
 from discreet.privacy.events.sampling import ChoiceEvent, Runtime, SamplingEvent, beside, largest_reach
-from discreet.privacy.ledger import Ledger
-from discreet.privacy.release import Release, check_payer, release
+from discreet.privacy.release import Release, release, settle_adjacency
 from discreet.sampling.evaluation import refuse_no_rows
 from discreet.sampling.policies import THINNING_ERROR, CoolDown, Policy, Terms, check_policy
 from discreet.sampling.samplers import Counters, run
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.coins import Coins
+    from discreet.privacy.ledger import Ledger
 
 # A block, or an expected number of proposals, beyond this is refused: no fixed work would end in reasonable time.
 MOST_PROPOSALS = 10**6
@@ -177,7 +177,7 @@ def sample(
     >>> released.value.point.shape, released.cost
     ((1,), Pure(epsilon=1))
     """
-    relation = settled_adjacency(ledger, adjacency)
+    relation = settle_adjacency(adjacency, ledger, units=False)
     draws = _checks.integer(n_draws, "n_draws", low=1, high=MOST_DRAWS)
     plan: SamplingPlan | ChoicePlan
     if not isinstance(target, (Target, ExactTarget)):
@@ -195,17 +195,6 @@ def sample(
         plan = target.plan(budget=budget, adjacency=relation, runtime=policy, n_draws=draws, n_rows=n_rows)
     released = release(plan, data, ledger, n_rows=n_rows)
     return replace(released, notes=(*released.notes, *plan.notes))
-
-
-def settled_adjacency(ledger: Ledger | None, adjacency: Adjacency | None) -> Adjacency:
-    """Return the adjacency that is promised: the ledger's where none is given."""
-    if ledger is not None and not isinstance(ledger, Ledger):
-        raise InvalidType(f"`ledger` must be a Ledger; found {type(ledger).__name__}.")
-    if ledger is not None and adjacency is None and ledger.adjacency is not None:
-        return ledger.adjacency
-    if adjacency is None:
-        raise InvalidArgument("`adjacency` must say which data sets are neighbours. Give Replace() or AddRemove().")
-    return check_payer(ledger, adjacency)
 
 
 def plan_choice(target: ExactTarget, *, budget: Budget, adjacency: Adjacency, n_draws: int = 1) -> ChoicePlan:

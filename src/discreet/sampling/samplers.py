@@ -8,12 +8,10 @@ blocks alone. Counters see it; results do not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.lattice.noise import intervals
 from discreet.lattice.noise.bernoulli import exp_coins
 from discreet.lattice.noise.thresholds import Threshold
 from discreet.numbers.outward import float_down
@@ -108,7 +106,7 @@ def _waits(runtime: Runtime, n_draws: int, coins: Coins) -> np.ndarray:
 
 def _threshold(probability: Fraction, coins: Coins) -> Threshold | None:
     """Return the digits of a public probability; None stands for 1."""
-    return None if probability == 1 else Threshold(partial(intervals.point, value=probability), coins.word_bits)
+    return None if probability == 1 else Threshold(lambda reals: reals.of(probability), coins.word_bits)
 
 
 def _rational_coins(threshold: Threshold | None, words: np.ndarray, coins: Coins) -> np.ndarray:

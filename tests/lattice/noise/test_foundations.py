@@ -1,4 +1,4 @@
-"""What the samplers stand on: thresholds, roots, splitting and rounding, interval limits, the library's accuracy."""
+"""What the samplers stand on: thresholds, splitting and rounding, the library's accuracy."""
 
 import math
 from fractions import Fraction
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.lattice.noise import accuracy, intervals, rounding, scales
+from discreet.lattice.noise import accuracy, rounding
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.thresholds import Threshold
 from discreet.privacy.coins import Coins
@@ -18,30 +18,11 @@ positive = st.fractions(min_value=Fraction(1, 10**30), max_value=10**30)
 words64 = st.integers(-(2**63), 2**63 - 1)
 
 
-@given(variance=positive)
-def test_a_root_is_rounded_up_to_the_next_double(variance):
-    """The root's square is at least the variance, the double below is too small, and the value is a double."""
-    root = scales.root_rounded_up(variance)
-    assert Fraction(float(root)) == root
-    assert root**2 >= variance
-    assert Fraction(math.nextafter(float(root), 0)) ** 2 < variance
-
-
-@pytest.mark.parametrize("exponent", [-1000, -999, -3, 0, 1, 2, 117, 118])
-def test_roots_of_powers_of_two_are_exact_where_they_can_be(exponent):
-    """An even power has its root, an odd one the next double above."""
-    variance = Fraction(2) ** exponent
-    root = scales.root_rounded_up(variance)
-    assert root**2 >= variance
-    assert (root**2 == variance) == (exponent % 2 == 0)
-    assert float(root) == pytest.approx(2.0 ** (exponent / 2), rel=1e-15)
-
-
 @given(p=st.fractions(min_value=0, max_value=1).filter(lambda p: p < 1), bits=st.integers(1, 64))
 def test_digits_of_a_rational_are_those_of_long_division(p, bits):
     """Digits come out certified, however late the rational ends or repeats."""
     if p.denominator & (p.denominator - 1):
-        threshold = Threshold(lambda context: intervals.point(context, p), bits)
+        threshold = Threshold(lambda reals: reals.of(p), bits)
         for index in range(4):
             digit = math.floor(p * 2 ** (bits * (index + 1))) % 2**bits
             assert threshold.digit(index) == digit
@@ -49,7 +30,7 @@ def test_digits_of_a_rational_are_those_of_long_division(p, bits):
 
 def test_a_number_beside_a_digit_boundary_is_certified_with_more_precision():
     """One half less 2**-500 has a first digit of 63 ones, whatever the first precision sees."""
-    threshold = Threshold(lambda context: context.mpf(1) / 2 - context.mpf(2) ** -500, 64)
+    threshold = Threshold(lambda reals: reals.of(Fraction(1, 2)) - reals.of(Fraction(1, 2**500)), 64)
     assert threshold.first == 2**63 - 1
     assert threshold.digit(5) == 2**64 - 1
 
@@ -58,7 +39,7 @@ def test_a_number_beside_a_digit_boundary_is_certified_with_more_precision():
 @pytest.mark.parametrize("bits", [1, 4])
 def test_a_coin_succeeds_with_its_probability(p, bits):
     """With words of 1 and 4 bits ties are the rule, and the share of successes is p; 10 % off would show at 1/3."""
-    threshold = Threshold(lambda context: intervals.point(context, p), bits)
+    threshold = Threshold(lambda reals: reals.of(p), bits)
     coins = Coins.from_seed(71, word_bits=bits)
     n = 12_000
     share = sum(threshold.settle(coins) for _ in range(n)) / n
@@ -123,25 +104,6 @@ def test_bad_standard_deviations_are_refused_by_name(bad):
     """Like every numeric parameter."""
     with pytest.raises(InvalidArgument, match="`noise_std`"):
         step_bits_for(bad)
-
-
-def test_limits_of_an_interval_are_exact_rationals():
-    """Both ends are rational, in order, and around the value; an unbounded interval is an error of ours."""
-    low, high = intervals.enclose(lambda context: -context.exp(intervals.point(context, Fraction(1, 3))), 80)
-    assert low < high < 0
-    assert float(low) == float(high) == -math.exp(1 / 3)
-    assert intervals.enclose(lambda context: context.mpf(0), 10) == (0, 0)
-    with pytest.raises(OverflowError):
-        intervals.enclose(lambda context: context.mpf("inf"), 10)
-
-
-def test_interval_arithmetic_leaves_the_packages_precision_alone():
-    """A user's own precision is not changed."""
-    import mpmath
-
-    before = mpmath.iv.prec
-    intervals.enclose(lambda context: context.pi, 777)
-    assert mpmath.iv.prec == before
 
 
 def test_the_library_is_accurate_here():

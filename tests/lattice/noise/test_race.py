@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from discreet.lattice.noise import intervals
 from discreet.lattice.noise.categorical import Categorical
 from discreet.lattice.noise.race import race
 from discreet.lattice.noise.whole_numbers import below
+from discreet.numbers.intervals import enclose
 from discreet.privacy.coins import Coins
 
 # Draws of the right law fall below ALPHA once in a thousand seeds, and the seeds are fixed. With 40,000 draws a law
@@ -75,7 +75,7 @@ def test_enclosures_are_narrowed_as_long_as_it_takes():
 
     def narrowing(index, level):
         widths.append(level)
-        low, high = intervals.enclose(lambda context: context.log(intervals.point(context, Fraction(index + 1))), 60)
+        low, high = enclose(lambda reals: reals.log_of(index + 1), 60)
         slack = Fraction(4, 16**level)
         return low - slack, high + slack
 

@@ -16,7 +16,6 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.accounting import gaussian_mu
-from discreet.privacy.adjacency import Replace, check_adjacency
 from discreet.privacy.budgets import Gdp, Pure, Zcdp, check_budget
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ def settings_for(
     p = _checks.integer(n_features, "n_features", low=1)
     norm_squared = _positive(row_norm_squared, "row_norm_squared")
     bound = _positive(residual_bound, "residual_bound")
-    changed = 2 if isinstance(check_adjacency(adjacency), Replace) else 1
+    changed = adjacency.rows_changed
     strength, pure = _strength(budget), isinstance(budget, Pure)
     noise = _gram_noise(p, norm_squared, changed, strength, pure=pure) / (n * norm_squared / p)
     gram_share = _gram_share(loss, noise, pure=pure)

@@ -38,7 +38,6 @@ from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
 from discreet.privacy.accounting import gaussian_mu
-from discreet.privacy.adjacency import Replace, check_adjacency
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, check_budget
 from discreet.privacy.events.preconditioned import PreconditionedEvent, steps_in_all
 
@@ -195,7 +194,6 @@ def preconditioned_plan(
     Gdp.from_squared(1/5)
     """
     check_budget(budget)
-    check_adjacency(adjacency)
     if not isinstance(settings, Settings):
         raise InvalidType(f"`settings` must be Settings(...); found {type(settings).__name__}.")
     check_target(layout, _checks.one_of(loss, "loss", LOSSES))
@@ -227,7 +225,7 @@ def _event(layout: Layout, loss: str, settings: Settings, asked: dict[str, Any])
     of_sums = total - of_gram - of_counts
     of_first = of_sums / steps_in_all(settings.step_growth, n_steps)
     last = settings.step_growth ** (n_steps - 1)  # what the last step costs, over the first
-    changed = 2 if isinstance(asked["adjacency"], Replace) else 1
+    changed = asked["adjacency"].rows_changed
     if isinstance(budget, Pure):
         nuclear = layout.sensitivity("nuclear", asked["adjacency"])
         gram_noise = check_theta(of_gram / nuclear, layout.width)

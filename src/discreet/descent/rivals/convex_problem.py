@@ -11,10 +11,10 @@ from discreet import _checks
 from discreet.descent.losses import LogisticLoss, Loss, PoissonLoss
 from discreet.descent.rivals.minimizer import Minimizer, curvature, spread, steps_needed
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.numbers.enclosures import round_up
+from discreet.numbers.outward import round_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp, is_pure
-from discreet.privacy.events.perturbation import root_up, rows_changed
 
 if TYPE_CHECKING:
     from discreet.descent.rows import IntegerRows
@@ -107,7 +107,7 @@ class ConvexProblem:
     @property
     def gradient(self) -> Fraction:
         """How far one neighbour moves the gradient, rounded up."""
-        return rows_changed(self.adjacency) * self.slope * root_up(self.norm_squared)
+        return self.adjacency.rows_changed * self.slope * root_up(self.norm_squared)
 
     def default_regularization(self, budget: Budget, method: str) -> float:
         """Return alpha from public numbers alone."""

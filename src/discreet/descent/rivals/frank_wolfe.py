@@ -15,11 +15,11 @@ from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.accuracy import check_library
 from discreet.lattice.noise.gumbel import check_gumbel_scale, noisy_top
 from discreet.lattice.noise.laplace import rounded_laplace
-from discreet.lattice.row_grid import rows_changed
-from discreet.numbers.enclosures import round_up
+from discreet.numbers.outward import log_up, round_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.accounting import convert, zcdp_rho
 from discreet.privacy.budgets import Approx, Pure, Zcdp, check_budget, is_pure
-from discreet.privacy.events.perturbation import FrankWolfeEvent, log_up, root_up
+from discreet.privacy.events.perturbation import FrankWolfeEvent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class FrankWolfePlan:
 
     def sensitivity(self, bound: int) -> int:
         """Return how far one neighbour moves a score where residuals are at most `bound` units."""
-        return rows_changed(self.event.adjacency) * bound * max(self.grid.entry, self.grid.constant)
+        return self.event.adjacency.rows_changed * bound * max(self.grid.entry, self.grid.constant)
 
     def _choose(self, sums: NDArray[np.int64], scale: Fraction, coins: Coins) -> tuple[int, int]:
         """Return the column and the sign of the chosen vertex: the largest noisy descent of 2 * width."""
@@ -223,7 +223,7 @@ def _printed(budget: Budget, common: dict[str, Any]) -> FrankWolfeEvent:
         )
     steps = common["n_steps"]
     printed = root_up(8 * steps * log_up(1 / budget.delta)) / budget.epsilon
-    ratio = round_up(printed / rows_changed(common["adjacency"]))
+    ratio = round_up(printed / common["adjacency"].rows_changed)
     true = convert(Zcdp(rho=2 * steps / ratio**2), Approx, delta=budget.delta * _OF_DELTA)
     cost = Approx(epsilon=round_up(true.coordinates[0]), delta=budget.delta)
     return FrankWolfeEvent(law="laplace", ratio=ratio, budget=cost, **common)

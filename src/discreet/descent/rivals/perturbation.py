@@ -27,16 +27,14 @@ from discreet.lattice.noise.gaussian import rounded_gaussian
 from discreet.lattice.noise.l2_norm import check_l2_rate, l2_noise, l2_norm
 from discreet.lattice.noise.scales import check_variance
 from discreet.lattice.noise.steps import step_bits_for
-from discreet.numbers.enclosures import round_up
-from discreet.privacy.adjacency import check_adjacency
+from discreet.numbers.outward import log_up, round_up
+from discreet.numbers.roots import root_up
 from discreet.privacy.budgets import Approx, Pure, check_budget, is_pure
 from discreet.privacy.events.perturbation import (
     PerturbedMinimizerEvent,
     PerturbedObjectiveEvent,
-    log_up,
     normal_tail,
     objective_epsilon,
-    root_up,
 )
 
 if TYPE_CHECKING:
@@ -217,7 +215,7 @@ def plan_perturbation(
     form = _checks.one_of(method, "method", METHODS)
     printed = _checks.one_of(noise, "noise", NOISES) == "paper"
     expected = _checks.integer(n_rows, "n_rows", low=1, high=MOST_ROWS)
-    facts = ConvexProblem(grid, loss, check_adjacency(adjacency), expected, target_bounds)
+    facts = ConvexProblem(grid, loss, adjacency, expected, target_bounds)
     common = {"adjacency": adjacency, "statistic": statistic, "shape": (grid.width,)}
     if printed:
         if form != "objective" or not isinstance(budget, Approx):

@@ -248,7 +248,7 @@ def _of_pure(facts: PublicFacts) -> Choice | None:
     """Return what is better than a descent in a pure budget, by how much it is worth; None where nothing is."""
     assert isinstance(facts.budget, Pure)  # noqa: S101  (what is asked for)
     assert facts.n_rows is not None  # noqa: S101  (asked before)
-    changed = 2 if isinstance(facts.adjacency, Replace) else 1
+    changed = facts.adjacency.rows_changed
     worth, p = facts.n_rows * float(facts.budget.epsilon) / changed, facts.n_parameters
     told = f"{facts.n_rows} rows and {p} parameters in a pure budget"
     if facts.loss == "squared" and worth > _MOMENTS_ABOVE * p**2 and why_not("moments", facts) is None:

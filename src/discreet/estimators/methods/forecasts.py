@@ -23,8 +23,8 @@ from discreet.estimators.methods.descents import OVERRIDES, plan_descents
 from discreet.functional.assumptions import laws_of, second_moments
 from discreet.functional.forecast import ASSUMED_R_SQUARED
 from discreet.functional.gram import gram_of, noise_variances, plan_gram
-from discreet.functional.neighbours import settle_adjacency
 from discreet.privacy.budgets import check_budget
+from discreet.privacy.release import settle_adjacency
 from discreet.tables.design import Design
 
 if TYPE_CHECKING:

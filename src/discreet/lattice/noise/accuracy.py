@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import DiscreetError
-from discreet.lattice.noise import intervals
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,14 +68,14 @@ def measured_errors(n_points: int) -> dict[str, float]:
 
 def _error(name: str, function: Callable[..., Any], arguments: Doubles) -> float:
     exact = [
-        intervals.enclose(partial(_evaluate, "sin" if name == "sin" else "log", Fraction(x) + (name == "log1p")), 160)
+        enclose(partial(_evaluate, "sin" if name == "sin" else "log", Fraction(x) + (name == "log1p")), 160)
         for x in arguments.tolist()
     ]
     return float((largest_errors(function, arguments, exact) / np.abs([float(low) for low, _ in exact])).max())
 
 
-def _evaluate(name: str, argument: Fraction, context: Any) -> Any:
-    return getattr(context, name)(intervals.point(context, argument))
+def _evaluate(name: str, argument: Fraction, reals: Arithmetic) -> Interval:
+    return getattr(reals, name)(reals.of(argument))
 
 
 def largest_errors(function: Callable[..., Any], arguments: Doubles, exact: list[tuple[Fraction, Fraction]]) -> Doubles:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.lattice.noise import intervals
 from discreet.lattice.noise.accuracy import largest_errors
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 
 if TYPE_CHECKING:
     from discreet.privacy.coins import Coins
@@ -88,7 +88,7 @@ def _settle(log_probability: float, word: int, coins: Coins) -> bool:
     bits, uniform, exact = coins.word_bits, word, Fraction(log_probability)
     n_bits = bits
     while True:
-        low, high = intervals.enclose(partial(_exp, exact), n_bits + 64)
+        low, high = enclose(partial(_exp, exact), n_bits + 64)
         if Fraction(uniform + 1, 1 << n_bits) <= low:
             return True
         if Fraction(uniform, 1 << n_bits) >= high:
@@ -97,11 +97,11 @@ def _settle(log_probability: float, word: int, coins: Coins) -> bool:
         n_bits += bits
 
 
-def _exp(exponent: Fraction, context: Any) -> Any:
+def _exp(exponent: Fraction, reals: Arithmetic) -> Interval:
     # Far below the shortest number that words could be compared with, exp is enclosed as if it stood there.
     if exponent < -(1 << 17):
-        return context.mpf([0, context.exp(context.mpf(-(1 << 17))).b])
-    return context.exp(intervals.point(context, exponent))
+        return reals.between_ends(reals.of(0), reals.exp(reals.of(-(1 << 17))))
+    return reals.exp(reals.of(exponent))
 
 
 @lru_cache(maxsize=1)
@@ -131,5 +131,5 @@ def measured_error(n_points: int) -> float:
     In arrays of many lengths and places in memory.
     """
     arguments = -700.0 * 2.0 ** (-49 * (np.arange(n_points) + 0.37) / n_points)
-    exact = [intervals.enclose(partial(_exp, Fraction(argument)), 160) for argument in arguments.tolist()]
+    exact = [enclose(partial(_exp, Fraction(argument)), 160) for argument in arguments.tolist()]
     return float((largest_errors(np.exp, arguments, exact) / [float(low) for low, _ in exact]).max())

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from discreet.lattice.noise import accuracy, intervals
+from discreet.lattice.noise import accuracy
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 
 if TYPE_CHECKING:
     from discreet.privacy.coins import Coins
@@ -169,11 +170,11 @@ class Pairs:
         if uniform == 0 or octant_bits < 1:
             return None
         precision = radial_bits + 32
-        radius = intervals.enclose(partial(_radius, uniform, radial_bits), precision)
+        radius = enclose(partial(_radius, uniform, radial_bits), precision)
         within = turn % 2**octant_bits
         signed = within - (within >> (octant_bits - 1) << octant_bits)
         cosine, sine = (
-            intervals.enclose(partial(_on_octant, name, signed, octant_bits - 1), precision) for name in ("cos", "sin")
+            enclose(partial(_on_octant, name, signed, octant_bits - 1), precision) for name in ("cos", "sin")
         )
         if turn >> (octant_bits + 1):
             cosine = (-cosine[1], -cosine[0])
@@ -204,11 +205,9 @@ def _join(words: list[int], bits: int) -> int:
     return joined
 
 
-def _radius(uniform: int, bits: int, context: Any) -> Any:
-    minus_log = -context.log(intervals.hull(context, uniform, uniform + 1, bits))
-    # A limit at U = 1 may come out below 0.
-    return context.sqrt(2 * context.mpf([max(minus_log.a, context.mpf(0).a), minus_log.b]))
+def _radius(uniform: int, bits: int, reals: Arithmetic) -> Interval:
+    return reals.sqrt(2 * reals.minus_log(uniform, uniform + 1, bits))
 
 
-def _on_octant(name: str, low: int, bits: int, context: Any) -> Any:
-    return getattr(context, name)(intervals.hull(context, low, low + 1, bits) * context.pi / 4)
+def _on_octant(name: str, low: int, bits: int, reals: Arithmetic) -> Interval:
+    return getattr(reals, name)(reals.dyadic(low, low + 1, bits) * reals.pi / 4)

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.lattice.noise import box_muller, rounding, scales
 from discreet.lattice.noise.box_muller import Limits, Pairs
+from discreet.numbers.roots import root_up_to_double
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -72,7 +73,7 @@ def rounded_gaussian(statistic: np.ndarray, *, variance: Fraction, coins: Coins,
     >>> rounded_gaussian(np.array([100, 200]), variance=Fraction(1, 1000), coins=Coins.from_seed(1)).tolist()
     [100, 200]
     """
-    std = scales.root_rounded_up(scales.check_variance(variance, "variance"))
+    std = root_up_to_double(scales.check_variance(variance, "variance"))
     shift = scales.check_step_bits(step_bits)
     flat = scales.check_statistic(statistic).reshape(-1)
     released = np.empty(flat.size, dtype=np.int64)

@@ -12,7 +12,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.lattice.noise import accuracy, intervals, rounding, scales
+from discreet.lattice.noise import accuracy, rounding, scales
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 
 if TYPE_CHECKING:
     from discreet.lattice.noise.box_muller import Limits
@@ -244,8 +245,8 @@ def enclose_gumbel(words: list[int], word_bits: int) -> Limits | None:
     n_bits = len(words) * word_bits
     if uniform == 0 or uniform + 1 == 1 << n_bits:
         return None
-    return intervals.enclose(partial(_minus_log_minus_log, uniform, n_bits), 2 * n_bits + 64)
+    return enclose(partial(_minus_log_minus_log, uniform, n_bits), 2 * n_bits + 64)
 
 
-def _minus_log_minus_log(uniform: int, bits: int, context: Any) -> Any:
-    return -context.log(-context.log(intervals.hull(context, uniform, uniform + 1, bits)))
+def _minus_log_minus_log(uniform: int, bits: int, reals: Arithmetic) -> Interval:
+    return -reals.log(-reals.log(reals.dyadic(uniform, uniform + 1, bits)))

@@ -10,7 +10,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.lattice.noise import accuracy, box_muller, intervals, rounding, scales
+from discreet.lattice.noise import accuracy, box_muller, rounding, scales
+from discreet.numbers.intervals import enclose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -258,8 +259,8 @@ class _Draw:
         if low == 0:
             return None
         radial_bits = (2 + level) * bits
-        enclose = partial(_minus_log, low, high, radial_bits * self._n_exponentials)
-        return intervals.enclose(enclose, radial_bits + 32)
+        whole = radial_bits * self._n_exponentials
+        return enclose(lambda reals: reals.minus_log(low, high, whole), radial_bits + 32)
 
 
 def _error_radius(n_exponentials: int, factor: float) -> float:
@@ -276,9 +277,3 @@ def _join(words: list[int], bits: int) -> int:
     for word in words:
         joined = joined << bits | word
     return joined
-
-
-def _minus_log(low: int, high: int, bits: int, context: Any) -> Any:
-    limits = -context.log(intervals.hull(context, low, high, bits))
-    # A limit at 1 may come out below 0.
-    return context.mpf([max(limits.a, context.mpf(0).a), limits.b])

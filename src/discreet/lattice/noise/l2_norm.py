@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.lattice.noise import accuracy, box_muller, intervals, rounding, scales
+from discreet.lattice.noise import accuracy, box_muller, rounding, scales
 from discreet.lattice.noise.box_muller import Limits, Pairs
 from discreet.lattice.noise.k_norm import check_rate
+from discreet.numbers.intervals import enclose
 
 if TYPE_CHECKING:
     from discreet.privacy.coins import Coins
@@ -222,7 +223,7 @@ class _Draw:
         if low == 0:
             return None
         precision = (2 + level) * self._coins.word_bits + 32
-        norm_low, norm_high = intervals.enclose(partial(_root, low, high), precision)
+        norm_low, norm_high = enclose(lambda reals: reals.sqrt(reals.between(low, high)), precision)
         return None if norm_low <= 0 else (radius[0] / norm_high, radius[1] / norm_low)
 
     def _enclose_radius(self, level: int) -> Limits | None:
@@ -236,7 +237,7 @@ class _Draw:
         if low == 0:
             return None
         radial_bits = (2 + level) * bits
-        return intervals.enclose(partial(_minus_log, low, high, radial_bits * self._size), radial_bits + 32)
+        return enclose(lambda reals: reals.minus_log(low, high, radial_bits * self._size), radial_bits + 32)
 
 
 def _error_radius(size: int, factor: float, norm: float) -> float:
@@ -268,13 +269,3 @@ def _join(words: list[int], bits: int) -> int:
     for word in words:
         joined = joined << bits | word
     return joined
-
-
-def _root(low: Fraction, high: Fraction, context: Any) -> Any:
-    return context.sqrt(context.mpf([intervals.point(context, low).a, intervals.point(context, high).b]))
-
-
-def _minus_log(low: int, high: int, bits: int, context: Any) -> Any:
-    limits = -context.log(intervals.hull(context, low, high, bits))
-    # A limit at 1 may come out below 0.
-    return context.mpf([max(limits.a, context.mpf(0).a), limits.b])

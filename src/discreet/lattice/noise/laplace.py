@@ -6,16 +6,17 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.noise import intervals, scales
+from discreet.lattice.noise import scales
 from discreet.lattice.noise.thresholds import Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from discreet.numbers.intervals import Arithmetic, Interval
     from discreet.privacy.coins import Coins
 
 # Draws that are made together, and rows of words made at a time: both stay in a core's second-level cache.
@@ -159,7 +160,7 @@ def _law(scale: Fraction, word_bits: int) -> _Law:
     # 45 > 64 log 2: the coin for more digits succeeds about as rarely as a word ties; short words, as rarely as theirs.
     reach = 45 * scale * word_bits / 64
     n_digits = min(max(0, (math.ceil(reach) - 1).bit_length()), 64)
-    probabilities: list[Callable[[Any], Any]] = [
+    probabilities: list[Callable[[Arithmetic], Interval]] = [
         partial(_digit_probability, Fraction(2**i) / scale) for i in range(n_digits)
     ]
     probabilities += [
@@ -171,20 +172,20 @@ def _law(scale: Fraction, word_bits: int) -> _Law:
     return _Law(n_digits, tuple(Threshold(probability, word_bits) for probability in probabilities))
 
 
-def _digit_probability(exponent: Fraction, context: Any) -> Any:
-    return 1 / (1 + context.exp(intervals.point(context, exponent)))
+def _digit_probability(exponent: Fraction, reals: Arithmetic) -> Interval:
+    return 1 / (1 + reals.exp(reals.of(exponent)))
 
 
-def _exp_of_minus(exponent: Fraction, context: Any) -> Any:
-    return context.exp(-intervals.point(context, exponent))
+def _exp_of_minus(exponent: Fraction, reals: Arithmetic) -> Interval:
+    return reals.exp(-reals.of(exponent))
 
 
-def _one_half(context: Any) -> Any:
-    return context.mpf(1) / 2
+def _one_half(reals: Arithmetic) -> Interval:
+    return reals.of(Fraction(1, 2))
 
 
-def _never(context: Any) -> Any:
-    return context.mpf(0)
+def _never(reals: Arithmetic) -> Interval:
+    return reals.of(0)
 
 
 class _Workspace:

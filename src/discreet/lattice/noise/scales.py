@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -67,24 +66,3 @@ def check_square(value: Any) -> np.ndarray:
     if statistic.ndim == 2 and statistic.shape[0] == statistic.shape[1] > 0:
         return statistic
     raise InvalidArgument(f"`statistic` must be a square matrix; found shape {statistic.shape}.")
-
-
-def root_rounded_up(variance: Fraction) -> Fraction:
-    """Return the least `m * 2**e` of at least `sqrt(variance)` with `2**52 <= m <= 2**53`: a double, exactly.
-
-    >>> root_rounded_up(Fraction(9)), float(root_rounded_up(Fraction(2)))
-    (Fraction(3, 1), 1.4142135623730951)
-    """
-    # variance is above 2**(n - 1) and below 2**(n + 1): variance / 4**e in [2**104, 2**107), then below 2**106.
-    n = variance.numerator.bit_length() - variance.denominator.bit_length()
-    exponent = (n - 105) // 2
-    if _times_power_of_two(variance, -2 * exponent) >= 2**106:
-        exponent += 1
-    target = math.ceil(_times_power_of_two(variance, -2 * exponent))
-    mantissa = math.isqrt(target - 1) + 1
-    return _times_power_of_two(Fraction(mantissa), exponent)
-
-
-def _times_power_of_two(value: Fraction, exponent: int) -> Fraction:
-    power = 1 << abs(exponent)
-    return value * power if exponent >= 0 else value / power

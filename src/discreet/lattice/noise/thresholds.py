@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet.lattice.noise import intervals
+from discreet.numbers.intervals import enclose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from discreet.numbers.intervals import Arithmetic, Interval
     from discreet.privacy.coins import Coins
 
 
@@ -22,8 +23,7 @@ class Threshold:
     Parameters
     ----------
     probability : callable
-        Takes an mpmath interval context and returns an interval around p, 0 <= p < 1; it narrows with the context's
-        precision.
+        Takes interval arithmetic and returns an interval around p, 0 <= p < 1; it narrows with the precision.
     word_bits : int
         Bits of the words that will be compared.
 
@@ -35,7 +35,7 @@ class Threshold:
 
     __slots__ = ("_digits", "_probability", "first", "word_bits")
 
-    def __init__(self, probability: Callable[[Any], Any], word_bits: int) -> None:
+    def __init__(self, probability: Callable[[Arithmetic], Interval], word_bits: int) -> None:
         self._probability = probability
         self.word_bits = word_bits
         self._digits: dict[int, int] = {}
@@ -52,7 +52,7 @@ class Threshold:
         """Return floor(p * 2**bits), certified."""
         precision = bits + 32
         while True:
-            low, high = intervals.enclose(self._probability, precision)
+            low, high = enclose(self._probability, precision)
             floors = [(limit.numerator << bits) // limit.denominator for limit in (low, high)]
             if floors[0] == floors[1]:
                 return floors[0]

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.numbers import enclosures
-from discreet.numbers.enclosures import Interval, arithmetic, ends, round_down
-from discreet.numbers.outward import exp_down, exp_up, float_up, log_up
+from discreet.numbers.intervals import Arithmetic, Interval, arithmetic, ends
+from discreet.numbers.outward import exp_down, exp_up, float_up, log_up, round_down
 from discreet.privacy.concentrated_accounting import zcdp_delta, zcdp_epsilon
 from discreet.privacy.curves.families import SymmetricCurve
 from discreet.privacy.curves.tradeoff import SHADE, TINY
@@ -56,28 +55,25 @@ class ConcentratedCurve(SymmetricCurve):
         """Return the curve, rounded down."""
         if alpha in (0, 1) or self._rho == 0:
             return 1 - alpha
-        steep = ends(self._steep(alpha, 256)[0])[0]
-        flat = ends(self._flat(alpha, 256))[0] if self._rho < 1000 else Fraction(0)
+        steep = ends(self._steep(alpha, arithmetic(256))[0])[0]
+        flat = ends(self._flat(alpha, arithmetic(256)))[0] if self._rho < 1000 else Fraction(0)
         return round_down(max(Fraction(0), steep, flat))
 
-    def _steep(self, alpha: Fraction, bits: int) -> tuple[Interval, Interval]:
+    def _steep(self, alpha: Fraction, reals: Arithmetic) -> tuple[Interval, Interval]:
         """Enclose 1 - exp(-(sqrt(L) - sqrt(rho))**2) and minus its derivative; 0 where L <= rho."""
-        context, rho = arithmetic(bits), enclosures.enclose(self._rho, bits)
-        length = -enclosures.log_of(alpha, bits)
+        length = -reals.log_of(alpha)
         if ends(length)[0] <= self._rho:
-            return context.mpf(0), context.mpf(0)
-        root = context.sqrt(length)
-        powers = enclosures.exp(-((root - context.sqrt(rho)) ** 2), bits)
-        return 1 - powers, powers * (1 - context.sqrt(rho) / root) / enclosures.enclose(alpha, bits)
+            return reals.of(0), reals.of(0)
+        root, shift = reals.sqrt(length), reals.sqrt(reals.of(self._rho))
+        powers = reals.exp(-((root - shift) ** 2))
+        return 1 - powers, powers * (1 - shift / root) / reals.of(alpha)
 
-    def _flat(self, alpha: Fraction, bits: int) -> Interval:
+    def _flat(self, alpha: Fraction, reals: Arithmetic) -> Interval:
         """Enclose exp(-(sqrt(rho) + sqrt(M))**2)."""
-        context, rho = arithmetic(bits), enclosures.enclose(self._rho, bits)
-        length = -enclosures.log_of(1 - alpha, bits)
-        if ends(length)[0] < 0:  # alpha is too small for the precision
-            length = context.mpf([context.mpf(0).a, length.b])
-        roots = context.sqrt(rho) + context.sqrt(length)
-        return enclosures.exp(-(roots**2), bits)
+        # It comes out below 0 where alpha is too small for the precision.
+        length = reals.nonnegative(-reals.log_of(1 - alpha))
+        roots = reals.sqrt(reals.of(self._rho)) + reals.sqrt(length)
+        return reals.exp(-(roots**2))
 
     def float_betas(self, alphas: Floats) -> Floats:
         """Return the curve in floats, rounded down."""
@@ -101,7 +97,7 @@ class ConcentratedCurve(SymmetricCurve):
             steep = -math.expm1(-(max(0.0, math.sqrt(-math.log(middle)) - root) ** 2))
             low, high = (middle, high) if steep > middle else (low, middle)
         alpha = Fraction(high) * (1 + Fraction(1, 2**36))
-        value, slope = self._steep(alpha, 256)
+        value, slope = self._steep(alpha, arithmetic(256))
         (below, above), least = ends(value), ends(slope)[0]
         return (alpha, below, least) if above <= alpha else None
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.numbers import enclosures
-from discreet.numbers.enclosures import Interval, arithmetic, ends, round_down
-from discreet.numbers.outward import LARGEST, exp_down, exp_up, float_down, float_up, log_up
+from discreet.numbers.intervals import Arithmetic, Interval, enclose, refined
+from discreet.numbers.mills import normal_tail
+from discreet.numbers.outward import LARGEST, exp_down, exp_up, float_down, float_up, log_up, round_down
 from discreet.numbers.roots import rational_root, root_up
 from discreet.privacy.curves.tradeoff import SHADE, TINY, TradeoffFunction
 from discreet.privacy.gaussian_accounting import delta_of, epsilon_of
@@ -145,12 +145,12 @@ class GaussianCurve(SymmetricCurve):
         if threshold - self._mu < -60:  # below 1e-780
             return Fraction(0)
 
-        def tangent(bits: int) -> Interval:
-            x, mu = enclosures.enclose(threshold, bits), arithmetic(bits).sqrt(enclosures.enclose(self._square, bits))
-            slope = enclosures.exp(mu * x - mu**2 / 2, bits)
-            return _normal_below(x - mu, bits) - slope * (enclosures.enclose(alpha, bits) - _normal_below(-x, bits))
+        def tangent(reals: Arithmetic) -> Interval:
+            x, mu = reals.of(threshold), reals.sqrt(reals.of(self._square))
+            slope = reals.exp(mu * x - mu**2 / 2)
+            return normal_tail(mu - x, reals) - slope * (reals.of(alpha) - normal_tail(x, reals))
 
-        low, _ = ends(tangent(256))
+        low, _ = enclose(tangent, 256)
         return round_down(max(Fraction(0), low))
 
     def float_betas(self, alphas: Floats) -> Floats:
@@ -194,16 +194,11 @@ def _normal_quantile(alpha: Fraction) -> Fraction:
     if alpha > Fraction(1, 10**300):
         return Fraction(-NormalDist().inv_cdf(float(alpha)))
     # Newton's method on log of the tail, which is -x**2/2 - log(x sqrt(2 pi)) - 1/x**2 up to x**-4.
-    goal = -float(enclosures.refined(lambda bits: enclosures.log_of(alpha, bits))[0])
+    goal = -float(refined(lambda reals: reals.log_of(alpha))[0])
     x = math.sqrt(2 * goal)
     for _ in range(8):
         x -= (x * x / 2 + math.log(x * math.sqrt(2 * math.pi)) + 1 / x**2 - goal) / (x + 1 / x)
     return Fraction(x)
-
-
-def _normal_below(x: Interval, bits: int) -> Interval:
-    """Enclose the standard normal's probability below x."""
-    return enclosures.exp(enclosures.log_normal_density(x, bits), bits) * enclosures.mills(-x, bits)
 
 
 class LaplaceCurve(SymmetricCurve):

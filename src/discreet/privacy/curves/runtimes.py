@@ -21,9 +21,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.numbers import enclosures
-from discreet.numbers.enclosures import Interval, arithmetic, enclose, ends, round_down
-from discreet.numbers.outward import LARGEST, exp_limits, exp_up, float_down, float_up, log_up
+from discreet.numbers.intervals import Arithmetic, Interval, arithmetic, enclose, ends, refined
+from discreet.numbers.outward import LARGEST, exp_limits, exp_up, float_down, float_up, log_up, round_down
 from discreet.privacy.curves.families import EpsilonDelta, SymmetricCurve
 from discreet.privacy.curves.tradeoff import SHADE, TINY, DualCurve, TradeoffFunction
 
@@ -74,9 +73,7 @@ def geometric_runtime(*, p: Any, q: Any, n_draws: int = 1, smooth: bool = False)
         raise InvalidArgument(
             "`smooth` is for one draw with `p` and `q` below 1. Leave it out: the exact curve exists."
         )
-    exponent, _ = enclosures.refined(
-        lambda bits: enclosures.log_of(1 - low, bits) / enclosures.log_of(1 - high, bits), width=Fraction(1, 2**160)
-    )
+    exponent, _ = refined(lambda reals: reals.log_of(1 - low) / reals.log_of(1 - high), width=Fraction(1, 2**160))
     return SmoothRuntime(round_down(exponent, 128))
 
 
@@ -124,30 +121,26 @@ class RuntimePair(DualCurve):
             corners.append((beta, alpha) if self._swapped else (alpha, beta))
         return tuple(corners)
 
-    def _tail(self, m: int, p: Fraction, bits: int) -> Interval:
+    def _tail(self, m: int, p: Fraction, reals: Arithmetic) -> Interval:
         """Enclose the probability that more than m proposals are needed."""
-        context = arithmetic(bits)
         if m < self._n:
-            return context.mpf(1)
+            return reals.of(1)
         if p == 1:
-            return context.mpf(0)
+            return reals.of(0)
         # Fewer than n of m proposals are accepted.
-        odds, term, total = enclose(p / (1 - p), bits), context.mpf(1), context.mpf(1)
+        odds, term, total = reals.of(p / (1 - p)), reals.of(1), reals.of(1)
         for j in range(1, self._n):
             term = term * (m - j + 1) * odds / j
             total = total + term
-        return total * enclosures.exp(m * enclosures.log_of(1 - p, bits), bits)
+        return total * reals.exp(m * reals.log_of(1 - p))
 
     def _best_counts(self, epsilon: Fraction, *, long: bool) -> list[int]:
         """Return counts of which one certainly splits times by whether the ratio of probabilities passes e^epsilon."""
         if self._p == 1:
             return [self._n]
-        bits = _BITS
-        ratio, spacing = (
-            enclosures.log_of(self._p / self._q, bits),
-            -enclosures.log_of((1 - self._p) / (1 - self._q), bits),
-        )
-        signed = enclose(epsilon, bits) if long else -enclose(epsilon, bits)
+        reals = arithmetic(_BITS)
+        ratio, spacing = reals.log_of(self._p / self._q), -reals.log_of((1 - self._p) / (1 - self._q))
+        signed = reals.of(epsilon) if long else -reals.of(epsilon)
         low, high = ends(self._n + (self._n * ratio + signed) / spacing)
         if long:
             return [max(0, math.floor(low)), max(0, math.floor(high))]
@@ -155,12 +148,11 @@ class RuntimePair(DualCurve):
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
         """Return what the event of a long time gives, or for the inverse that of a short one, rounded up."""
-        ratio = enclosures.arithmetic(_BITS)
-        low, high = exp_limits(min(epsilon, Fraction(LARGEST)))
-        factor = ratio.mpf([enclose(low, _BITS).a, enclose(high, _BITS).b])
+        reals = arithmetic(_BITS)
+        factor = reals.between(*exp_limits(min(epsilon, Fraction(LARGEST))))
         best = Fraction(0)
         for count in set(self._best_counts(epsilon, long=not self._swapped)):
-            first, second = self._tail(count, self._p, _BITS), self._tail(count, self._q, _BITS)
+            first, second = self._tail(count, self._p, reals), self._tail(count, self._q, reals)
             gain = (1 - first) - factor * (1 - second) if self._swapped else second - factor * first
             best = max(best, ends(gain)[1])
         return best
@@ -196,12 +188,12 @@ class RuntimePair(DualCurve):
             return super().lower_beta(alpha)
         k = self._count_at(float_down(alpha))
 
-        def line(bits: int) -> Interval:
-            right, left = self._tail(k, self._p, bits), self._tail(k + 1, self._p, bits)
-            low, high = 1 - self._tail(k, self._q, bits), 1 - self._tail(k + 1, self._q, bits)
-            return low + (high - low) * (right - enclose(alpha, bits)) / (right - left)
+        def line(reals: Arithmetic) -> Interval:
+            right, left = self._tail(k, self._p, reals), self._tail(k + 1, self._p, reals)
+            low, high = 1 - self._tail(k, self._q, reals), 1 - self._tail(k + 1, self._q, reals)
+            return low + (high - low) * (right - reals.of(alpha)) / (right - left)
 
-        return max(Fraction(0), round_down(ends(line(_BITS))[0]))
+        return max(Fraction(0), round_down(enclose(line, _BITS)[0]))
 
     def _count_at(self, alpha: float) -> int:
         """Return about the last corner whose alpha is at least this one."""
@@ -266,19 +258,21 @@ class SmoothRuntime(SymmetricCurve):
         """The exponent."""
         return self._r
 
-    def _power(self, base: Fraction, exponent: Fraction, bits: int) -> Interval:
-        return enclosures.exp(enclosures.log_of(base, bits) * enclose(exponent, bits), bits)
+    def _power(self, base: Fraction, exponent: Fraction, reals: Arithmetic) -> Interval:
+        return reals.exp(reals.log_of(base) * reals.of(exponent))
 
     def lower_beta(self, alpha: Fraction) -> Fraction:
         """Return the curve, rounded down."""
         if alpha in (0, 1):
             return 1 - alpha
-        r, best = self._r, 1 - self.upper_delta(Fraction(0)) - alpha
+        reals, r, best = arithmetic(_BITS), self._r, 1 - self.upper_delta(Fraction(0)) - alpha
         # Where the slope is certainly at most -1 the first branch holds; the mirror image needs the same of beta.
-        if ends(enclose(r, _BITS) * self._power(alpha, r - 1, _BITS))[0] >= 1:
-            best = max(best, ends(1 - self._power(alpha, r, _BITS))[0])
-        low, high = ends(self._power(1 - alpha, 1 / r, _BITS)) if r > Fraction(1, 1000) else (Fraction(0), Fraction(0))
-        if high > 0 and ends(enclose(r, _BITS) * self._power(high, r - 1, _BITS))[0] >= 1:
+        if ends(reals.of(r) * self._power(alpha, r - 1, reals))[0] >= 1:
+            best = max(best, ends(1 - self._power(alpha, r, reals))[0])
+        low = high = Fraction(0)
+        if r > Fraction(1, 1000):
+            low, high = ends(self._power(1 - alpha, 1 / r, reals))
+        if high > 0 and ends(reals.of(r) * self._power(high, r - 1, reals))[0] >= 1:
             best = max(best, low)
         return round_down(max(Fraction(0), best))
 
@@ -295,9 +289,7 @@ class SmoothRuntime(SymmetricCurve):
     def upper_delta(self, epsilon: Fraction) -> Fraction:
         """Return (1 - r) (r e^-epsilon)^(r / (1 - r)), rounded up."""
         r = self._r
-        exponent = enclosures.refined(
-            lambda bits: (enclosures.log_of(r, bits) - enclose(epsilon, bits)) * enclose(r / (1 - r), bits)
-        )
+        exponent = refined(lambda reals: (reals.log_of(r) - reals.of(epsilon)) * reals.of(r / (1 - r)))
         return (1 - r) * exp_up(exponent[1])
 
     def float_deltas(self, epsilons: Floats) -> Floats:

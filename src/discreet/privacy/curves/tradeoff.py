@@ -30,8 +30,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.numbers.enclosures import round_down, round_up
-from discreet.numbers.outward import LARGEST, exp_down, exp_limits, exp_up, float_down, float_up
+from discreet.numbers.outward import LARGEST, exp_down, exp_limits, exp_up, float_down, float_up, round_down, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable

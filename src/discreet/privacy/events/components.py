@@ -47,7 +47,7 @@ class ComponentsEvent(SamplingEvent):
 
     def _check_numbers(self) -> None:
         super()._check_numbers()
-        least = 1 if isinstance(self.adjacency, Replace) else Fraction(1, 2)
+        least = Fraction(self.adjacency.rows_changed, 2)
         if self.sensitivity < least:
             raise InvalidArgument(f"`sensitivity` of a direction must be at least {least}; found {self.sensitivity}.")
         if self.policy == "squeeze" or self.envelope != "data-dependent":

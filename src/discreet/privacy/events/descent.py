@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 from discreet import _checks
@@ -69,7 +70,7 @@ class GaussianStepsEvent(Event):
             noise=_checks.one_of(self.noise, "noise", ("exact", "paper")),
         )
 
-    @property
+    @cached_property
     def price(self) -> Gdp:
         """Gdp with mu**2 = n_steps * sensitivity_squared / variance."""
         return Gdp.from_squared(self.n_steps * self.sensitivity_squared / self.variance)
@@ -126,7 +127,7 @@ class SelectedStepsEvent(Event):
             n_selected=_whole(self.n_selected, "n_selected", low=1),
         )
 
-    @property
+    @cached_property
     def price(self) -> Zcdp | Gdp:
         """What all choices and values cost together: Gdp where the budget is, otherwise Zcdp."""
         return self._in_gdp if isinstance(self.budget, Gdp) else Zcdp(rho=(self._of_choices + self._of_values) / 2)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
 from discreet.privacy.accounting import WHY_NOT, convert, gaussian_mu
-from discreet.privacy.adjacency import Adjacency, adjacency_from_name, check_adjacency
+from discreet.privacy.adjacency import Adjacency, adjacency_from_name, check_adjacency, is_protected
 from discreet.privacy.budgets import (
     Approx,
     Budget,
@@ -104,7 +105,9 @@ class Event(ABC):
             _KINDS[cls.kind] = cls
 
     def __post_init__(self) -> None:
-        check_adjacency(self.adjacency, units=self.takes_units)
+        # Settled by whoever asked for the release, unless the event is made by hand: then it is said what is wrong.
+        if not is_protected(self.adjacency, units=self.takes_units):
+            check_adjacency(self.adjacency, units=self.takes_units)
         check_budget(self.budget)
         if not isinstance(self.statistic, str):
             raise InvalidType(f"`statistic` must be a text; found {type(self.statistic).__name__}.")
@@ -125,6 +128,10 @@ class Event(ABC):
                 "Raise the noise or the budget."
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What was computed from the fields is computed anew from a copy's.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -136,7 +143,7 @@ class Event(ABC):
     @property
     @abstractmethod
     def price(self) -> Budget:
-        """What the release costs by its own theorem, computed exactly from its own fields."""
+        """What the release costs by its own theorem, computed exactly from its own fields; once an event."""
 
     def price_in(self, currency: Currency) -> Budget | None:
         """Return the price in `currency` by a theorem about this kind; None where conversions of `price` are all."""
@@ -157,20 +164,31 @@ class Event(ABC):
         wanted = check_currency(currency)
         if isinstance(self.budget, wanted):
             return self.budget
-        own = self.price_in(wanted)
-        costs = [] if own is None else [own]
-        for known in (self.price, self.budget):
-            try:
-                costs.append(convert(known, wanted, delta=_delta_of(self.budget)))
-            except (NoSoundConversion, InvalidArgument):  # without a delta, or without a theorem
-                continue
-        if costs:
-            return min(costs, key=lambda cost: cost.coordinates)
+        # An event never changes, so what it costs is computed once: a quote and a charge ask for the same.
+        if wanted not in self._costs:
+            self._costs[wanted] = self._cheapest_in(wanted)
+        cost = self._costs[wanted]
+        if cost is not None:
+            return cost
         raise NoSoundConversion(
             f"A ledger in {wanted.__name__} cannot price {self.budget!r} of a {type(self).__name__}: "
             f"{WHY_NOT[wanted]}. Ask for a `budget` in {wanted.__name__}: the currency of a ledger is chosen once, "
             "before the first release about the same people."
         )
+
+    @cached_property
+    def _costs(self) -> dict[Currency, Budget | None]:
+        return {}
+
+    def _cheapest_in(self, currency: Currency) -> Budget | None:
+        own = self.price_in(currency)
+        costs = [] if own is None else [own]
+        for known in (self.price, self.budget):
+            try:
+                costs.append(convert(known, currency, delta=_delta_of(self.budget)))
+            except (NoSoundConversion, InvalidArgument):  # without a delta, or without a theorem
+                continue
+        return min(costs, key=lambda cost: cost.coordinates) if costs else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as plain JSON; every number that a guarantee rests on is an exact text."""

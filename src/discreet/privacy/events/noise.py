@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Gdp, Pure
 from discreet.privacy.events.event import Event
 
@@ -52,7 +52,7 @@ class LaplaceEvent(Event):
             scale=_checks.exact_positive(self.scale, "scale"),
         )
 
-    @property
+    @cached_property
     def price(self) -> Pure:
         """Pure with epsilon = sensitivity / scale."""
         return Pure(epsilon=self.sensitivity / self.scale)
@@ -102,7 +102,7 @@ class CoefficientLaplaceEvent(Event):
             target=target,
         )
 
-    @property
+    @cached_property
     def price(self) -> Pure:
         """Pure with epsilon = sensitivity / scale."""
         return Pure(epsilon=self.sensitivity / self.scale)
@@ -142,7 +142,7 @@ class KNormEvent(Event):
             dimension=_checks.whole(self.dimension, "dimension", low=1),
         )
 
-    @property
+    @cached_property
     def price(self) -> Pure:
         """Pure with epsilon = sensitivity * rate."""
         return Pure(epsilon=self.sensitivity * self.rate)
@@ -175,10 +175,10 @@ class WishartEvent(Event):
         norm = _checks.whole(self.row_norm_squared, "row_norm_squared", low=1)
         self._set(row_norm_squared=norm, theta=_checks.exact_positive(self.theta, "theta"))
 
-    @property
+    @cached_property
     def price(self) -> Pure:
         """Pure with epsilon = theta times the largest nuclear-norm distance of two neighbours."""
-        rows = self.rows_per_unit * (2 if isinstance(self.adjacency, Replace) else 1)
+        rows = self.rows_per_unit * self.adjacency.rows_changed
         return Pure(epsilon=rows * self.theta * self.row_norm_squared)
 
 
@@ -215,7 +215,7 @@ class GaussianEvent(Event):
             variance=_checks.exact_positive(self.variance, "variance"),
         )
 
-    @property
+    @cached_property
     def price(self) -> Gdp:
         """Gdp with mu**2 = sensitivity_squared / variance."""
         return Gdp.from_squared(self.sensitivity_squared / self.variance)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.numbers import enclosures
-from discreet.privacy.adjacency import Adjacency, Replace
+from discreet.numbers import mills
+from discreet.numbers.intervals import Arithmetic, Interval, refined
+from discreet.numbers.outward import PARAMETER_BITS, log_up
+from discreet.numbers.roots import certified, root_up
 from discreet.privacy.bounded_range import price_together
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, is_pure
 from discreet.privacy.events.event import Event
@@ -73,12 +75,15 @@ class PerturbedObjectiveEvent(Event):
         self._set(**{name: _checks.exact_positive(getattr(self, name), name) for name in names})
         _check_law(self.law, self.budget, gaussian=(Approx,))
 
-    @property
+    @cached_property
     def price(self) -> Pure | Approx:
         """Pure for "l2", Approx at the budget's delta for "gaussian"."""
+        return self._of_objective()
+
+    def _of_objective(self) -> Pure | Approx:
         epsilon = objective_epsilon(
             ratio=self.curvature * self.row_norm_squared / self.regularization,
-            shift_squared=(rows_changed(self.adjacency) * self.slope / self.scale) ** 2 * self.row_norm_squared,
+            shift_squared=(self.adjacency.rows_changed * self.slope / self.scale) ** 2 * self.row_norm_squared,
             delta=self.budget.delta if self.law == "gaussian" and isinstance(self.budget, Approx) else None,
         )
         epsilon += 2 * self.error / self.output_scale
@@ -119,10 +124,10 @@ class TwoStageEvent(PerturbedObjectiveEvent):
             vote_scale=_checks.exact_positive(self.vote_scale, "vote_scale"),
         )
 
-    @property
+    @cached_property
     def price(self) -> Pure | Approx:
         """The votes' epsilon and the objective's, added."""
-        of_objective = super().price
+        of_objective = self._of_objective()
         epsilon = of_objective.epsilon + 2 * self.sparsity / self.vote_scale
         if isinstance(of_objective, Approx):
             return Approx(epsilon=epsilon, delta=of_objective.delta)
@@ -166,10 +171,10 @@ class PerturbedMinimizerEvent(Event):
     @property
     def sensitivity(self) -> Fraction:
         """How far the computed minimizers of two neighbours can lie apart, rounded up."""
-        reach = rows_changed(self.adjacency) * self.slope * root_up(self.row_norm_squared)
+        reach = self.adjacency.rows_changed * self.slope * root_up(self.row_norm_squared)
         return reach / self.regularization + 2 * self.error
 
-    @property
+    @cached_property
     def price(self) -> Pure | Gdp:
         """Pure for "l2", Gdp for "gaussian"."""
         ratio = self.sensitivity / self.scale
@@ -209,7 +214,7 @@ class FrankWolfeEvent(Event):
             ratio=_checks.exact_positive(self.ratio, "ratio"),
         )
 
-    @property
+    @cached_property
     def price(self) -> Pure | Zcdp:
         """Pure where the budget is, also as a delta of 0; Zcdp otherwise."""
         if is_pure(self.budget):
@@ -223,11 +228,6 @@ class FrankWolfeEvent(Event):
         each = 2 / self.ratio
         reach, other = (each, Fraction(0)) if self.law == "gumbel" else (Fraction(0), each)
         return price_together(currency, self.n_steps, reach, other)
-
-
-def rows_changed(adjacency: Adjacency) -> int:
-    """Return a: how many terms of a sum differ on neighbours, 2 under Replace and 1 under AddRemove."""
-    return 2 if isinstance(adjacency, Replace) else 1
 
 
 def objective_epsilon(*, ratio: Fraction, shift_squared: Fraction, delta: Fraction | None) -> Fraction:
@@ -265,25 +265,14 @@ def normal_tail(delta: Fraction) -> Fraction:
         return root_up(2 * log_up(1 / tail))
 
     def holds(t: Fraction) -> bool:
-        def two_tails(bits: int) -> enclosures.Interval:
-            point = enclosures.enclose(t, bits)
-            return 2 * enclosures.exp(enclosures.log_normal_density(point, bits), bits) * enclosures.mills(point, bits)
+        def two_tails(reals: Arithmetic) -> Interval:
+            return 2 * mills.normal_tail(reals.of(t), reals)
 
         # Only the relation to `tail` matters: the width is relative to it.
-        return enclosures.refined(two_tails, width=tail / 2**70)[1] <= tail
+        return refined(two_tails, width=tail / 2**70)[1] <= tail
 
     guess = Fraction(-NormalDist().inv_cdf(float(tail) / 2))
-    return enclosures.certified(guess, holds, upward=True, bits=enclosures.PARAMETER_BITS)
-
-
-def log_up(number: Fraction) -> Fraction:
-    """Return the natural logarithm of a number above 1, rounded up."""
-    return enclosures.round_up(enclosures.refined(lambda bits: enclosures.log_of(number, bits))[1])
-
-
-def root_up(number: Fraction) -> Fraction:
-    """Return the square root; exact where it is rational, rounded up in the 96th digit otherwise."""
-    return Gdp.from_squared(number).mu
+    return certified(guess, holds, upward=True, bits=PARAMETER_BITS)
 
 
 def _check_law(law: str, budget: Budget, *, gaussian: tuple[type[Budget], ...]) -> None:

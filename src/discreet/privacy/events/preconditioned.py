@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.privacy.budgets import Gdp, Pure
 from discreet.privacy.events.event import Event
 
@@ -60,6 +60,7 @@ class PreconditionedEvent(Event):
 
     Examples
     --------
+    >>> from discreet.privacy.adjacency import Replace
     >>> PreconditionedEvent(
     ...     law="pure", loss="squared", row_norm_squared=8, gram_noise="1/80", n_steps=5, clip=100,
     ...     step_noise="1/2500", count_noise=0, adjacency=Replace(), budget=Pure(epsilon=1), statistic="y ~ x",
@@ -97,7 +98,7 @@ class PreconditionedEvent(Event):
             needed = "Pure" if self.law == "pure" else "Zcdp, Gdp or Approx"
             raise InvalidArgument(f'`law` "{self.law}" needs a budget in {needed}; found {self.budget!r}.')
 
-    @property
+    @cached_property
     def price(self) -> Budget:
         """Gdp or Pure: the sum over the Gram matrix, the steps and the counts."""
         parts = (
@@ -108,7 +109,7 @@ class PreconditionedEvent(Event):
     @property
     def of_gram(self) -> Fraction:
         """What the Gram matrix costs, in mu**2 or epsilon."""
-        nuclear = _rows_changed(self.adjacency) * self.row_norm_squared
+        nuclear = self.adjacency.rows_changed * self.row_norm_squared
         if self.law == "gaussian":
             return nuclear * self.row_norm_squared / self.gram_noise
         return nuclear * self.gram_noise
@@ -116,7 +117,7 @@ class PreconditionedEvent(Event):
     @property
     def of_step(self) -> Fraction:
         """What the first step's sum costs, in mu**2 or epsilon."""
-        sensitivity = _rows_changed(self.adjacency) * self.clip
+        sensitivity = self.adjacency.rows_changed * self.clip
         return sensitivity**2 / self.step_noise if self.law == "gaussian" else sensitivity * self.step_noise
 
     def noise_of(self, step: int) -> Fraction:
@@ -152,8 +153,3 @@ def check_growth(value: Any, n_steps: int) -> Fraction:
 def steps_in_all(growth: Fraction, n_steps: int) -> Fraction:
     """Return what all steps cost, over what the first one does."""
     return Fraction(n_steps) if growth == 1 else (growth**n_steps - 1) / (growth - 1)
-
-
-def _rows_changed(adjacency: Adjacency) -> int:
-    """Return c: how many terms of a sum may differ, 2 under Replace and 1 under AddRemove."""
-    return 2 if isinstance(adjacency, Replace) else 1

@@ -5,12 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
-from discreet.privacy.budgets import Budget, Currency, check_currency
 from discreet.privacy.events.event import Event, event_from_json
+
+if TYPE_CHECKING:
+    from discreet.privacy.budgets import Budget, Currency
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,19 +56,15 @@ class RepeatedEvent(Event):
             raise InvalidArgument("`part` must have the same `adjacency` as the whole.")
         self._set(n_times=_checks.whole(self.n_times, "n_times", low=1))
 
-    @property
+    @cached_property
     def price(self) -> Budget:
         """The price of the part, added up."""
         return _times(self.part.price, self.n_times)
 
-    def cost_in(self, currency: Currency) -> Budget:
-        """Return what all times together cost in `currency`; see `Event.cost_in`."""
-        wanted = check_currency(currency)
-        if isinstance(self.budget, wanted):
-            return self.budget
+    def _cheapest_in(self, currency: Currency) -> Budget | None:
         with suppress(NoSoundConversion):
-            return _times(self.part.cost_in(wanted), self.n_times)
-        return super().cost_in(wanted)
+            return _times(self.part.cost_in(currency), self.n_times)
+        return super()._cheapest_in(currency)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as plain JSON, the part within it."""

@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.numbers.enclosures import round_up
-from discreet.numbers.outward import exp_up, log_down, log_up
+from discreet.numbers.outward import exp_up, log_down, log_up, round_up
 from discreet.privacy.bounded_range import largest_reach, price_together
 from discreet.privacy.budgets import Approx, Budget, Currency
 from discreet.privacy.curves.envelopes import CommonEnvelope
@@ -235,7 +234,7 @@ class SamplingEvent(Event):
         del currency
         return self.scale * self.sensitivity + 2 * self.error
 
-    @property
+    @cached_property
     def price(self) -> Budget:
         """The price in the budget's currency.
 
@@ -298,7 +297,6 @@ def _beside(runtime: Runtime, acceptance: Fraction, envelope: str) -> tuple[Frac
     return log_up(1 / (1 - h)) if inflated else _ZERO, h
 
 
-@lru_cache(maxsize=256)
 def _price(event: SamplingEvent) -> Budget:
     own = event.price_in(type(event.budget))
     if own is not None:
@@ -391,7 +389,7 @@ class ChoiceEvent(Event):
             n_draws=_checks.whole(self.n_draws, "n_draws", low=1),
         )
 
-    @property
+    @cached_property
     def price(self) -> Budget:
         """In the budget's currency: Pure and Approx n r, Zcdp n r**2 / 8, Gdp mu**2 = n (pi/2) (r/2)**2."""
         return self.price_in(type(self.budget))

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
 
 from discreet import _checks
@@ -42,7 +42,7 @@ class _SearchEvent(Event):
             )
         _ = self.runs  # checks the law
 
-    @property
+    @cached_property
     def price(self) -> Pure | Approx:
         """Pure where `run` is, otherwise Approx at the budget's delta."""
         if isinstance(self.run, Pure):

@@ -18,8 +18,8 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.rounding import ROUNDOFF
 from discreet.numbers.outward import exp_down, exp_up
-from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
-from discreet.privacy.events.perturbation import root_up
+from discreet.numbers.roots import root_up
+from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.sampling.k_norm.losses import TANH_ERROR, GradientLoss, block_sum_error, check_tanh
 from discreet.sampling.k_norm.rows import BLOCK_ROWS, BoundedRows, GradientSum, RowReader
 from discreet.sampling.targets.displacements import RELATIVE_ERROR, KNormDisplacements
@@ -116,8 +116,7 @@ class GradientTarget(KNormTarget):
 
     def sensitivity(self, adjacency: Adjacency) -> Fraction:
         """Return the most by which the length of the gradient changes, rounded up."""
-        records = 2 if isinstance(check_adjacency(adjacency), Replace) else 1
-        return records * self.loss.slope * root_up(self.reader.norm_squared)
+        return adjacency.rows_changed * self.loss.slope * root_up(self.reader.norm_squared)
 
     def normalizer_change(self, adjacency: Adjacency) -> Fraction | None:
         """Return at least by how much the log of the normalizer changes between neighbours, at every scale.

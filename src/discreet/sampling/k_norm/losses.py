@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from discreet import _checks
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.lattice.noise import intervals
 from discreet.lattice.noise.accuracy import largest_errors
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -220,12 +220,12 @@ def check_tanh() -> None:
 def measured_tanh_error(n_points: int) -> float:
     """Return the largest error of numpy's tanh at `n_points` arguments from 2**-20 to 32, in arrays of many lengths."""
     arguments = 2.0 ** (25 * (np.arange(n_points) + 0.37) / n_points - 20)
-    exact = [intervals.enclose(partial(_tanh, Fraction(argument)), 160) for argument in arguments.tolist()]
+    exact = [enclose(partial(_tanh, Fraction(argument)), 160) for argument in arguments.tolist()]
     return float(largest_errors(np.tanh, arguments, exact).max())
 
 
-def _tanh(argument: Fraction, context: Any) -> Any:
-    small = context.exp(-2 * intervals.point(context, argument))
+def _tanh(argument: Fraction, reals: Arithmetic) -> Interval:
+    small = reals.exp(-2 * reals.of(argument))
     return (1 - small) / (1 + small)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidData
-from discreet.privacy.adjacency import Adjacency, Replace, check_adjacency
+from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.privacy.budgets import Approx, Budget, Pure
 from discreet.privacy.events.k_norm import KNormGradientEvent
 from discreet.sampling.k_norm.gradient import GradientTarget, KNormTarget
@@ -88,8 +88,8 @@ class MeanTarget(KNormTarget):
         IncompatiblePlan
             Under AddRemove: a record adds ``theta - row``, which has no bound.
         """
-        if isinstance(check_adjacency(adjacency), Replace):
-            return Fraction(2)
+        if isinstance(adjacency, Replace):
+            return Fraction(adjacency.rows_changed)
         raise IncompatiblePlan(
             "The gradient of a mean has no bounded change under AddRemove(), as theta is not bounded. Declare "
             "Replace() if the number of rows is public, or release sums with noise."

@@ -18,7 +18,6 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidData
-from discreet.privacy.adjacency import Replace, check_adjacency
 from discreet.sampling.pca.bingham_envelope import envelope_loss, least_acceptance
 from discreet.sampling.pca.bingham_proposals import BinghamProposer
 from discreet.sampling.pca.second_moments import DEFAULT_BITS, SecondMoments, UnitGrid, check_cells, error_of, sum_rows
@@ -142,7 +141,7 @@ def direction_sensitivity(adjacency: Adjacency) -> Fraction:
     One row x of norm at most 1 adds (x'v)**2, between 0 and 1; half the number of rows is taken off, and it adds
     between -1/2 and 1/2. A row in the place of another changes the sum by at most 1.
     """
-    return Fraction(1) if isinstance(check_adjacency(adjacency), Replace) else _HALF
+    return adjacency.rows_changed * _HALF
 
 
 def scaled_bingham(scale: Fraction, grid: UnitGrid, n_rows: int | None, *, n_components: int) -> ScaledBingham:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.noise import intervals
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 from discreet.sampling.pca.second_moments import ROUNDOFF
 
 if TYPE_CHECKING:
@@ -42,17 +42,17 @@ def least_acceptance(dimension: int) -> Fraction:
     >>> [round(float(least_acceptance(d)), 4) for d in (2, 3, 5, 10, 20, 50)]
     [0.6577, 0.5231, 0.3965, 0.2758, 0.1934, 0.1217]
     """
-    low, _ = intervals.enclose(lambda context: _least_acceptance(dimension, context), 128)
+    low, _ = enclose(partial(_least_acceptance, dimension), 128)
     return Fraction((low.numerator << 64) // low.denominator, 1 << 64)
 
 
-def _least_acceptance(d: int, context: Any) -> Any:
-    power = context.exp((context.mpf(d - 1) - d * context.log(context.mpf(d))) / 2)
+def _least_acceptance(d: int, reals: Arithmetic) -> Interval:
+    power = reals.exp((d - 1 - d * reals.log_of(d)) / 2)
     if d % 2:
         # Gamma(d/2) = sqrt(pi) (d - 2)!! / 2**((d - 1)/2)
-        return power * context.mpf(math.prod(range(1, d - 1, 2)))
-    root = context.sqrt(context.mpf(2) ** (d - 1) / context.pi)
-    return power * root * context.mpf(math.factorial(d // 2 - 1))
+        return power * reals.of(math.prod(range(1, d - 1, 2)))
+    root = reals.sqrt(reals.of(2 ** (d - 1)) / reals.pi)
+    return power * root * reals.of(math.factorial(d // 2 - 1))
 
 
 @dataclass(frozen=True, eq=False)

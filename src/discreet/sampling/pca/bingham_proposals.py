@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.lattice.noise import intervals, rounding
+from discreet.lattice.noise import rounding
 from discreet.lattice.noise.box_muller import Limits, Pairs
+from discreet.numbers.intervals import Arithmetic, Interval, enclose
 from discreet.sampling.pca.bingham_envelope import FACTOR_BITS, envelope_of
 from discreet.sampling.pca.second_moments import ROUNDOFF
 from discreet.sampling.targets.targets import Points, Proposer
@@ -212,7 +213,7 @@ class BinghamProposer(Proposer):
             ratio = None if image is None else self._ratio_limits(image, 192 + 64 * level)
             if ratio is not None and low > 0:
                 hull = partial(_log_of_hull, Fraction(low, 1 << bits), Fraction(high, 1 << bits))
-                logs = intervals.enclose(hull, 192 + 64 * level)
+                logs = enclose(hull, 192 + 64 * level)
                 if logs[1] <= ratio[0]:
                     return True
                 if logs[0] >= ratio[1]:
@@ -228,7 +229,7 @@ class BinghamProposer(Proposer):
         low = Fraction(max(0, form - spread), image.square[1] * unit)
         high = Fraction(form + spread, image.square[0] * unit)
         peak = Fraction(self._envelope.peak)
-        logs = intervals.enclose(
+        logs = enclose(
             partial(
                 _log_of_hull,
                 Fraction(image.normal_square[0] << 2 * FACTOR_BITS, image.square[1]),
@@ -288,8 +289,8 @@ def _squares(middle: NDArray[Any], spread: NDArray[Any]) -> tuple[int, int]:
     return int(least @ least), int((absolute + spread) @ (absolute + spread))
 
 
-def _log_of_hull(low: Fraction, high: Fraction, context: Any) -> Any:
-    return context.log(context.mpf([intervals.point(context, low).a, intervals.point(context, high).b]))
+def _log_of_hull(low: Fraction, high: Fraction, reals: Arithmetic) -> Interval:
+    return reals.log(reals.between(low, high))
 
 
 def _refined(points: Directions, index: int) -> NDArray[np.float64]:

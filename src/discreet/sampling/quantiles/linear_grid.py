@@ -18,7 +18,6 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.bounds import Box
 from discreet.lattice.gram import GramSum
-from discreet.privacy.adjacency import Replace, check_adjacency
 from discreet.sampling.grids import GridTarget, Modulus, check_grid
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ class LinearOnGrid(GridTarget):
     Examples
     --------
     >>> from discreet.lattice.bounds import Interval
+    >>> from discreet.privacy.adjacency import Replace
     >>> from discreet.sampling.k_norm.model_rows import LayoutRows
     >>> from discreet.tables.arrays import array_layout
     >>> layout = array_layout(("x0",), Box(lower=[0], upper=[10]), Interval(0, 5), intercept=True)
@@ -100,7 +100,7 @@ class LinearOnGrid(GridTarget):
 
     def sensitivity(self, adjacency: Adjacency) -> Fraction:
         """Return the most by which the largest coordinate of the gradient changes."""
-        return (2 if isinstance(check_adjacency(adjacency), Replace) else 1) * self._per_record
+        return adjacency.rows_changed * self._per_record
 
     def modulus(self, n_rows: int | None) -> Modulus:
         """Return the Lipschitz constant of the largest coordinate, in parts of the box, and the error of doubles.

@@ -127,7 +127,7 @@ class QuantileRegressionTarget(ExactTarget):
 
     def sensitivity(self, adjacency: Adjacency) -> Fraction:
         """Return 1: utilities are in units of what a record changes under the target's adjacency."""
-        if check_adjacency(adjacency) == self.adjacency:
+        if adjacency == self.adjacency:
             return Fraction(1)
         raise IncompatiblePlan(f"{self.name} was made for {self.adjacency!r}; found {adjacency!r}. Make them agree.")
 
@@ -141,6 +141,7 @@ class QuantileRegressionTarget(ExactTarget):
             corners = [Fraction(value, unit) * side for value in (low, high) for side in (1 - self.q, -self.q)]
             # A record may also add nothing: 0 lies between the corners, as their signs differ.
             replaced, added = max(corners) - min(corners), max(map(abs, corners))
+            # Not `rows_changed` times a bound: both contributions are from one interval.
             widths.append(replaced if isinstance(self.adjacency, Replace) else added)
         return widths
 

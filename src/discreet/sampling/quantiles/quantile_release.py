@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.events.sampling import ChoiceEvent, largest_reach
-from discreet.privacy.release import Release, release, with_notes
+from discreet.privacy.release import Release, release, settle_adjacency, with_notes
 from discreet.sampling.evaluation import refuse_no_rows
-from discreet.sampling.mechanisms import settled_adjacency
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.quantiles.quantiles import QuantileTarget, Runs, check_quantile, sorted_places, values_of
 from discreet.tables.frame_rows import check_schema
@@ -193,18 +192,15 @@ def quantile(
     """
     if schema is None and column is not None:
         raise InvalidArgument("`column` names a column of a `schema`. Give the schema, or leave `column` out.")
-    source, declared = values, None
+    source = values
     if schema is not None:
-        source, declared = _table(values, check_schema(schema), column), schema.adjacency
+        source = _table(values, check_schema(schema), column)
         if bounds is None:
             (lower,), (upper,) = source.limits
             bounds = Interval(lower, upper)
     if bounds is None:
         raise InvalidType("quantile needs `bounds`, an Interval(lower, upper) with the public range of the values.")
-    silent = adjacency is None and (ledger is None or ledger.adjacency is None)
-    relation = settled_adjacency(ledger, declared if silent else adjacency)
-    if declared not in {None, relation}:
-        raise AdjacencyMismatch(f"The schema says {declared!r}, and {relation!r} is promised. Make them agree.")
+    relation = settle_adjacency(adjacency, ledger, schema, units=False)
     name = "values" if column is None else f"column {column!r}"
     plan = plan_quantiles(q, bounds=bounds, step=step, budget=budget, adjacency=relation, statistic=name)
     public = len(source) if isinstance(source, np.ndarray) and relation.size_is_public else None

@@ -18,11 +18,11 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.bounds import Interval
-from discreet.lattice.noise import intervals
 from discreet.lattice.noise.race import race
 from discreet.lattice.noise.scales import LEAST_SCALE
 from discreet.lattice.noise.whole_numbers import below
-from discreet.privacy.adjacency import Replace, check_adjacency
+from discreet.numbers.intervals import enclose
+from discreet.privacy.adjacency import Replace
 from discreet.sampling.evaluation import rows_of
 from discreet.sampling.targets.targets import ExactTarget
 
@@ -49,7 +49,8 @@ def rank_sensitivity(quantile: Fraction, adjacency: Adjacency) -> Fraction:
     >>> rank_sensitivity(Fraction(1, 2), AddRemove()), rank_sensitivity(Fraction(1, 2), Replace())
     (Fraction(1, 2), Fraction(1, 1))
     """
-    return Fraction(1) if isinstance(check_adjacency(adjacency), Replace) else max(quantile, 1 - quantile)
+    # Not `rows_changed` times a bound: one row comes and another goes, which moves a rank by 1 at most.
+    return Fraction(1) if isinstance(adjacency, Replace) else max(quantile, 1 - quantile)
 
 
 def check_quantile(value: Any, name: str = "q") -> Fraction:
@@ -294,9 +295,5 @@ class Runs:
     def _limits(self, scale: Fraction, index: int, level: int) -> Limits:
         distance = abs(index - self._goal) if index < self._starts.size - 1 else Fraction(0)
         weight = Fraction(int(self._lengths[index]), 1 << _UNIT_BITS)
-        low, high = intervals.enclose(partial(_log, weight), 128 + 64 * level)
+        low, high = enclose(lambda reals: reals.log_of(weight), 128 + 64 * level)
         return low - scale * distance, high - scale * distance
-
-
-def _log(number: Fraction, context: Any) -> Any:
-    return context.log(intervals.point(context, number))

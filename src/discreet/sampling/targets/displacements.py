@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.noise import box_muller, intervals
+from discreet.lattice.noise import box_muller
 from discreet.lattice.noise.box_muller import Limits, Pairs
+from discreet.numbers.intervals import enclose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,14 +191,7 @@ class KNormDisplacements(Displacements):
         if low == 0:
             return None
         radial_bits = (2 + level) * bits
-        return intervals.enclose(partial(minus_log, low, high, radial_bits * self._dimension), radial_bits + 32)
-
-
-def minus_log(low: int, high: int, bits: int, context: Any) -> Any:
-    """Return an interval around -log of what is between two multiples of 2**-bits."""
-    limits = -context.log(intervals.hull(context, low, high, bits))
-    # A limit at 1 may come out below 0.
-    return context.mpf([max(limits.a, context.mpf(0).a), limits.b])
+        return enclose(lambda reals: reals.minus_log(low, high, radial_bits * self._dimension), radial_bits + 32)
 
 
 def _norm_limits(entries: list[Limits], precision: int) -> Limits | None:
@@ -209,9 +202,5 @@ def _norm_limits(entries: list[Limits], precision: int) -> Limits | None:
         low, high = low + least**2, high + max(abs(one), abs(other)) ** 2
     if low == 0:
         return None
-    limits = intervals.enclose(partial(_root, low, high), precision)
+    limits = enclose(lambda reals: reals.sqrt(reals.between(low, high)), precision)
     return limits if limits[0] > 0 else None
-
-
-def _root(low: Fraction, high: Fraction, context: Any) -> Any:
-    return context.sqrt(context.mpf([intervals.point(context, low).a, intervals.point(context, high).b]))

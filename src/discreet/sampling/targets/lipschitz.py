@@ -17,8 +17,9 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
-from discreet.numbers import enclosures
-from discreet.numbers.outward import exp_down
+from discreet.numbers.intervals import Arithmetic, refined
+from discreet.numbers.mills import normal_tail
+from discreet.numbers.outward import exp_down, round_down
 from discreet.sampling.evaluation import (
     check_below,
     check_function,
@@ -328,9 +329,8 @@ def _folded(slant: Fraction) -> Fraction:
     if slant > 20:
         return Fraction(0)
 
-    def ratio(bits: int) -> enclosures.Interval:
-        at = enclosures.enclose(slant, bits)
-        tail = enclosures.mills(at, bits) * enclosures.exp(enclosures.log_normal_density(at, bits), bits)
+    def ratio(reals: Arithmetic) -> Any:
+        tail = normal_tail(reals.of(slant), reals)
         return tail / (1 - tail)
 
-    return enclosures.round_down(enclosures.refined(ratio, width=Fraction(1, 2**500), bits=1024)[0])
+    return round_down(refined(ratio, width=Fraction(1, 2**500), bits=1024)[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +16,12 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.lattice.bounds import Interval
-from discreet.lattice.noise import accuracy, intervals
+from discreet.lattice.noise import accuracy
 from discreet.lattice.noise.rounding import ROUNDOFF
 from discreet.lattice.noise.thresholds import Threshold
+from discreet.numbers.intervals import enclose
 from discreet.numbers.outward import exp_down, exp_up
 from discreet.sampling.evaluation import check_below, check_function, complete_rows, evaluate, rows_of
-from discreet.sampling.targets.displacements import minus_log
 from discreet.sampling.targets.targets import BELIEVED, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class Heights(Points):
             return Fraction(uniform, 1 << n_bits), Fraction(uniform + 1, 1 << n_bits)
         if uniform == 0:
             return None
-        low, high = intervals.enclose(partial(minus_log, uniform, uniform + 1, n_bits), n_bits + 32)
+        low, high = enclose(lambda reals: reals.minus_log(uniform, uniform + 1, n_bits), n_bits + 32)
         return 1 + low, 1 + high
 
 
@@ -342,7 +342,7 @@ class LogConcaveProposer(Proposer):
 @lru_cache(maxsize=8)
 def _flat(word_bits: int) -> Threshold:
     """Return the chance of the flat top, e / (e + 1)."""
-    return Threshold(lambda context: 1 / (1 + context.exp(context.mpf(-1))), word_bits)
+    return Threshold(lambda reals: 1 / (1 + reals.exp(reals.of(-1))), word_bits)
 
 
 def _settled(threshold: Threshold, words: NDArray[np.uint64], coins: Coins) -> NDArray[np.bool_]:
@@ -356,7 +356,7 @@ def _rational(part: int, whole: int, words: NDArray[np.uint64], coins: Coins) ->
     """Return coins with probability part / whole, a private rational, exactly."""
     if part == whole:
         return np.ones(words.size, bool)
-    return _settled(Threshold(lambda c: intervals.point(c, Fraction(part, whole)), coins.word_bits), words, coins)
+    return _settled(Threshold(lambda reals: reals.of(Fraction(part, whole)), coins.word_bits), words, coins)
 
 
 def _refined(points: Heights, index: int) -> float:
