@@ -16,6 +16,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+
 from descent_defaults import Table, grid, rule, score, table
 from preconditioned_prototype import Array, Cost, Knobs
 

@@ -29,11 +29,11 @@ from typing import Any
 
 import joblib
 import numpy as np
-from preconditioned_prototype import Array, Cost, Knobs, fit
 
 import discreet as dp
 from discreet.descent.preconditioned.defaults import settings_for
 from discreet.privacy.accounting import gaussian_mu
+from preconditioned_prototype import Array, Cost, Knobs, fit
 
 BOUNDS = {"squared": 2.0, "logistic": 1.0, "poisson": 1.0}
 FLOOR = 0.6

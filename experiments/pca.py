@@ -80,8 +80,8 @@ def ours(  # noqa: PLR0917  (the setting, and neighbours)
 ) -> np.ndarray:
     """Return our components."""
     import discreet as dp
-    from discreet.privacy.coins import Coins
     from discreet.estimators.pca import PrivatePCA
+    from discreet.privacy.coins import Coins
 
     budget = dp.Pure(epsilon=epsilon)
     ledger = dp.Ledger(total=budget, adjacency=adjacency, coins=Coins.from_seed(seed))
@@ -94,8 +94,8 @@ def as_documented(rows: np.ndarray, norm: float, epsilon: str, count: int, seed:
     import discreet as dp
     from discreet.privacy.coins import Coins
     from discreet.sampling.pca.components import Components, ComponentsPlan, plan_components
-    from discreet.sampling.policies import CoolDown
     from discreet.sampling.pca.second_moments import UnitGrid
+    from discreet.sampling.policies import CoolDown
 
     columns = rows.shape[1]
     target = Components(grid=UnitGrid(columns, norm), n_components=count, names=("",) * columns)

@@ -29,13 +29,13 @@ from discreet.privacy.coins import Coins
 from discreet.privacy.curves.envelopes import CommonEnvelope
 from discreet.privacy.curves.runtimes import geometric_runtime
 from discreet.privacy.events.sampling import Runtime
-from discreet.sampling.targets.bases import Uniform
-from discreet.sampling.pca.bingham import Bingham
-from discreet.sampling.targets.holder import LogHoelder
 from discreet.sampling.k_norm.targets import KNormGradient, plan_k_norm
 from discreet.sampling.mechanisms import plan_draws
+from discreet.sampling.pca.bingham import Bingham
 from discreet.sampling.policies import BlockRestart, ConstantAcceptance, CoolDown, Plain, Squeeze, Truncated
 from discreet.sampling.samplers import Counters, run
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.targets.holder import LogHoelder
 from discreet.sampling.targets.user_targets import UserTarget
 
 if TYPE_CHECKING:

@@ -1,0 +1,197 @@
+"""What a call runs through: files, checks of adjacency, quotes and prices; and what a command imports.
+
+Run ``python benchmarks/call_facts.py WHAT`` with the package to be measured on the path; it prints one line of JSON.
+
+- A *file passed* is a file of the package in which at least one function ran during the call, on any thread. What runs
+  while a module is imported does not count, nor do class bodies.
+- Files *of the rooms* leave out the command line (cli/) and the modules beside the rooms (_checks, _files, _warnings,
+  errors): what is left is the house. Again, in the rooms, gives the 45 and 53 of the first commit of the second plan.
+- A call *again* is the second of its kind in a process: modules are there and caches are filled. *First* is the first.
+- Adjacency is *checked* by a call of `check_adjacency`; a plan is *quoted* by `Ledger.quote` and *priced* by
+  `Filter.price`, where a ledger works out what an event costs in the currency that it adds up; the theorem of an event
+  is *worked out* by its own `price`, also where it is made and where a file is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import io
+import json
+import os
+import sys
+import threading
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+FORMULA = "hours_per_week ~ age + education_num + sex"
+FIT = ("fit", "adult.csv", "--schema", "adult.toml", FORMULA, "--epsilon", "1")
+PAID = ("--ledger", "adult.ledger", "--total-epsilon", "100")
+_LOGISTIC = ("fit", "adult.csv", "--schema", "adult.toml", "income ~ age + sex", "--loss", "logistic", "--epsilon", "1")
+_SPARSE = (
+    "fit", "--sparse", "words.svm", "--columns", "1000", "--loss", "logistic", "--sparsity", "10", "--row-norm", "1",
+    "--classes", "0,1", "--adjacency", "replace", "--epsilon", "1", "--delta", "1e-6", "--no-ledger",
+)  # fmt: skip
+# Each command in an order in which the later ones find what they need; what a person would type first.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "example": ("example", "adult", "-o", ".", "--force"),
+    "init": ("init", "adult.csv", "-o", "draft.toml"),
+    "check": ("check", "adult.csv", "--schema", "adult.toml", "--private-output-ok"),
+    "plan": ("plan", FORMULA, "--rows", "40000", "--schema", "adult.toml", "--epsilon", "1"),
+    "fit": (*FIT, *PAID, "-o", "fit.json"),
+    "fit --method auto": (*FIT, *PAID, "--method", "auto", "-o", "auto.json"),
+    "fit --method moments": (*FIT, *PAID, "--method", "moments", "-o", "moments.json"),
+    "fit --method descent": (*FIT, *PAID, "--method", "descent", "-o", "descent.json"),
+    "fit --loss logistic": (*_LOGISTIC, *PAID, "-o", "logistic.json"),
+    "fit --loss logistic --method auto": (*_LOGISTIC, *PAID, "--method", "auto", "-o", "front.json"),
+    "fit of sparse rows": (*_SPARSE, "-o", "sparse.json"),
+    "release": ("release", "adult.csv", "--schema", "adult.toml", "--epsilon", "1", *PAID, "-o", "release.json"),
+    "fit of a release": ("fit", "release.json", FORMULA, "-o", "free.json"),
+    "sample median": ("sample", "adult.csv", "median", "age", "--schema", "adult.toml", "--epsilon", "1", *PAID),
+    "sample pca": ("sample", "adult.csv", "pca", "--schema", "adult.toml", "--epsilon", "1", *PAID, "--no-output"),
+    "predict": ("predict", "fit.json", "adult.csv", "-o", "predictions.csv"),
+    "ledger": ("ledger", "adult.ledger"),
+    "show": ("show", "fit.json"),
+    "report": ("report", "fit.json", "-o", "report.html"),
+}
+
+
+def package() -> str:
+    """Return the folder of the package that this process imports, with a slash at its end."""
+    spec = importlib.util.find_spec("discreet")
+    assert spec is not None
+    assert spec.origin is not None
+    return str(Path(spec.origin).parent) + os.sep
+
+
+def _during_import(frame: FrameType | None, root: str) -> bool:
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(root):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def calls(what: Callable[[], Any]) -> Counter[tuple[str, str]]:
+    """Return how often each function of the package ran during a call, by file and qualified name."""
+    found: Counter[tuple[str, str]] = Counter()
+    root = package()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        del argument
+        code = frame.f_code
+        is_function = code.co_flags & inspect.CO_OPTIMIZED  # neither a module's top nor a class body
+        if (
+            event == "call"
+            and is_function
+            and code.co_filename.startswith(root)
+            and not _during_import(frame.f_back, root)
+        ):
+            found[code.co_filename.removeprefix(root), code.co_qualname] += 1
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        what()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return found
+
+
+def facts(found: Counter[tuple[str, str]]) -> dict[str, Any]:
+    """Return what is told of a call: its files, and how often it checks, quotes and prices."""
+    files = sorted({file for file, _ in found})
+    names: Counter[str] = Counter()
+    worked_out = 0
+    for (file, name), times in found.items():
+        names[name] += times
+        worked_out += times * (file.startswith(os.path.join("privacy", "events")) and name.endswith("Event.price"))
+    return {
+        "files": files,
+        "rooms": [file for file in files if os.sep in file and not file.startswith("cli" + os.sep)],
+        "checked": names["check_adjacency"],
+        "quoted": names["Ledger.quote"],
+        "priced": names["Filter.price"],
+        "worked out": worked_out,
+    }
+
+
+def _arrays() -> tuple[Any, Any]:
+    import numpy as np
+
+    X = np.random.default_rng(0).uniform(-1, 1, size=(1_000, 5))
+    return X, X.mean(axis=1)
+
+
+def _model(budget: Any) -> Any:
+    import discreet as dp
+
+    return dp.LinearRegression(
+        budget=budget, adjacency=dp.Replace(), x_bounds=dp.Box(lower=-1, upper=1), y_bounds=dp.Interval(-1, 1)
+    )
+
+
+def fit_on_arrays() -> Callable[[], Any]:
+    """Return a call of `LinearRegression.fit` on 1,000 rows of five columns, without a ledger, settings by default."""
+    from discreet import Gdp
+
+    (X, y), model = _arrays(), _model(Gdp(mu=1))
+    return lambda: model.fit(X, y)
+
+
+def fit_from_a_ledger() -> Callable[[], Any]:
+    """Return the same, paid from a ledger that adds up in two currencies at once."""
+    import discreet as dp
+
+    (X, y), model = _arrays(), _model(dp.Approx(epsilon=1, delta="1e-6"))
+    ledger = dp.Ledger(total=dp.Approx(epsilon=10, delta="1e-4"), adjacency=dp.Replace())
+    return lambda: model.fit(X, y, ledger=ledger)
+
+
+def run_command(*arguments: str) -> int:
+    """Run a command in this process, without its output."""
+    from discreet.cli.main import main
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        return main(list(arguments))
+
+
+def fit_of_command() -> Callable[[], Any]:
+    """Return a call of `discreet fit` on the shipped Adult, in a folder that holds it."""
+
+    def fit() -> None:
+        if run_command(*FIT, *PAID, "-o", "model.json", "--force"):
+            raise SystemExit("`discreet fit` failed on the shipped Adult.")
+
+    return fit
+
+
+CALLS = {"fit on arrays": fit_on_arrays, "fit from a ledger": fit_from_a_ledger, "discreet fit": fit_of_command}
+
+
+def main() -> None:
+    """Measure one call, again or first, or one command's imports, in the present folder."""
+    warnings.simplefilter("ignore")
+    how, what = sys.argv[1:]
+    Path("words.svm").write_text("".join(f"{k % 2} {k + 1}:1 {k + 50}:0.5\n" for k in range(200)), encoding="utf-8")
+    if how == "imports":
+        code = run_command(*COMMANDS[what])
+        heavy = [name for name in ("sklearn", "scipy.stats") if name in sys.modules]
+        print(json.dumps({"code": code, "heavy": heavy}))
+        return
+    call = CALLS[what]()
+    if how == "again":
+        call()
+    print(json.dumps(facts(calls(call))))
+
+
+if __name__ == "__main__":
+    main()
