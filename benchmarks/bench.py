@@ -140,7 +140,7 @@ def table(outcomes: list[Outcome], before: dict[tuple[str, str], float] | None =
             was = earlier.get((outcome.script, line["name"]))
             target = f"{line['bound']} {line['target']:g}"
             lines.append(
-                f"{outcome.script:18s} {line['name']:66s} {line['figure']:10.4g} {target:>18s} "
+                f"{outcome.script:18s} {line['name']:66s} {line['figure']:10.6g} {target:>18s} "
                 f"{'' if was is None else format(was, '.4g'):>10s}  {'met' if line['met'] else 'MISSED'}"
             )
     return lines

@@ -113,7 +113,7 @@ def facts(found: Counter[tuple[str, str]]) -> dict[str, Any]:
     worked_out = 0
     for (file, name), times in found.items():
         names[name] += times
-        worked_out += times * (file.startswith(os.path.join("privacy", "events")) and name.endswith("Event.price"))
+        worked_out += times * (Path(file).parent == Path("privacy", "events") and name.endswith("Event.price"))
     return {
         "files": files,
         "rooms": [file for file in files if os.sep in file and not file.startswith("cli" + os.sep)],

@@ -15,7 +15,7 @@ from pathlib import Path
 import discreet as dp
 from discreet.privacy.events.noise import GaussianEvent
 from discreet.privacy.ledger_store import budget_text
-from timing import report, seconds
+from timing import report, seconds, show
 
 N_ENTRIES = 10_000
 
@@ -70,7 +70,7 @@ def main() -> None:
             report(f"10,000 entries, {name}: all answers and a charge", median, 1.0, at_most=True, unit="s")
             command = [sys.executable, "-m", "discreet", "ledger", str(path)]
             whole = seconds(lambda command=command: subprocess.run(command, check=True, capture_output=True))
-            print(f"{'discreet ledger, which prints every entry, whole process':58s} {whole:10.3g} s")
+            show(f"{name}: discreet ledger, which prints every entry, whole process", whole, unit="s")
 
 
 if __name__ == "__main__":

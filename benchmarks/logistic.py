@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import discreet as dp
-from timing import ratio, report
+from timing import ratio, report, show
 
 ROWS, COLUMNS = 1_000_000, 14
 
@@ -40,7 +40,7 @@ def fits(what, X, y, box, *, theirs_on=None, has_target=True, **declared) -> Non
     if has_target:
         report(f"scikit-learn's LogisticRegression.fit over ours, {what}", median, 8.0, at_most=False)
     else:
-        print(f"scikit-learn's LogisticRegression.fit over ours, {what}: {median:.3g}")
+        show(f"scikit-learn's LogisticRegression.fit over ours, {what}", median)
 
 
 def main() -> None:

@@ -128,13 +128,13 @@ def main() -> None:
             means[rule] = float(np.exp(np.log(values).mean()))
             print(f"  {rule:12s} {means[rule]:8.3f} / {values.max():.2g}")
         report(
-            "adaptive over the better of the paper's two",
+            f"{mechanism}: adaptive over the better of the paper's two",
             means["adaptive"] / min(means["paper"], means["paper_code"]),
             0.75,
             at_most=True,
         )
-        report("the paper's over trimming alone", means["paper"] / means["trim"], 0.85, at_most=True)
-        report("trimming over nothing", means["trim"] / means["none"], 0.85, at_most=True)
+        report(f"{mechanism}: the paper's over trimming alone", means["paper"] / means["trim"], 0.85, at_most=True)
+        report(f"{mechanism}: trimming over nothing", means["trim"] / means["none"], 0.85, at_most=True)
 
 
 if __name__ == "__main__":

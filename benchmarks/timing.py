@@ -44,7 +44,9 @@ def report(what: str, value: float, target: float, *, at_most: bool, unit: str =
     value = float(value)
     met = value <= target if at_most else value >= target
     word = "at most" if at_most else "at least"
-    print(f"{what:58s} {value:10.3g} {unit:12s} target {word} {target:g}: {'met' if met else 'MISSED'}", flush=True)
+    print(
+        f"{what:58s} {number(value):>10s} {unit:12s} target {word} {target:g}: {'met' if met else 'MISSED'}", flush=True
+    )
     _keep({"name": what, "figure": value, "unit": unit, "bound": word, "target": target, "met": met})
     return met
 
@@ -52,8 +54,13 @@ def report(what: str, value: float, target: float, *, at_most: bool, unit: str =
 def show(what: str, value: float, *, unit: str = "") -> None:
     """Print one line without a target, and keep the figure."""
     value = float(value)
-    print(f"{what:58s} {value:10.3g} {unit}", flush=True)
+    print(f"{what:58s} {number(value):>10s} {unit}", flush=True)
     _keep({"name": what, "figure": value, "unit": unit})
+
+
+def number(value: float) -> str:
+    """Return a figure with three digits, or whole where it is a count."""
+    return f"{value:.0f}" if value == int(value) and abs(value) < 10**6 else f"{value:.3g}"
 
 
 def _keep(line: dict[str, Any]) -> None:
