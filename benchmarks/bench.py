@@ -166,7 +166,7 @@ def main(arguments: list[str] | None = None, *, folder: Path = HERE) -> int:
     options = parser.parse_args(arguments)
     before = read_before(options.before)  # a wrong path is told now, not after an hour
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    document = {"started": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine()}
+    document: dict[str, Any] = {"started": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine()}
     outcomes = [run(script, folder=folder, limit=options.limit) for script in options.scripts or scripts(folder)]
     failed, missed = sum(outcome.failed for outcome in outcomes), sum(outcome.missed for outcome in outcomes)
     document |= {"missed": missed, "failed": failed, "scripts": [asdict(outcome) for outcome in outcomes]}

@@ -24,6 +24,8 @@ from discreet.lattice.grid import Coding, Layout
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from discreet.privacy.budgets import Budget
+
 N_SETS = 400
 ERROR_STD = 0.25
 WIDE = {"l_inf", "laplace"}  # laws whose intervals cover a little more
@@ -39,7 +41,7 @@ class Setting:
     epsilon: str
 
     @property
-    def budget(self):
+    def budget(self) -> Budget:
         """What a release costs."""
         if self.mechanism == "gaussian":
             return dp.Approx(epsilon=self.epsilon, delta="1e-6")

@@ -6,6 +6,7 @@ import sys
 import time
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,14 +23,17 @@ from discreet.sampling.quantiles.quantiles import QuantileTarget
 from discreet.tables.arrays import ArrayRows, array_layout
 from timing import report, show
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def seconds(function) -> float:
+
+def seconds(function: Callable[[], object]) -> float:
     start = time.process_time()
     function()
     return time.process_time() - start
 
 
-def least(function, n: int = 5) -> float:
+def least(function: Callable[[], object], n: int = 5) -> float:
     return min(seconds(function) for _ in range(n))
 
 

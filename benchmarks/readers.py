@@ -38,7 +38,7 @@ def write_table(path: Path, n_rows: int, n_columns: int) -> None:
 
     rng = np.random.default_rng(0)
     names = [f"x{j}" for j in range(n_columns)]
-    writer = None
+    writer: Any = None
     for start in range(0, n_rows, ROW_GROUP):
         n = min(ROW_GROUP, n_rows - start)
         batch = pa.table({name: rng.uniform(0.0, 100.0, n) for name in names})
@@ -148,7 +148,8 @@ def measure(how: str, path: Path, n_columns: int, *, as_frame: bool = False) -> 
     command = [sys.executable, __file__, "--worker", how, "--file", str(path), "--columns", str(n_columns)]
     command += ["--as-frame"] if as_frame else []
     found = subprocess.run(command, env={**os.environ, **THREADS}, capture_output=True, text=True, check=True)
-    return json.loads(found.stdout)
+    result: dict[str, float] = json.loads(found.stdout)
+    return result
 
 
 def print_gram(large: Path, small: Path, n_columns: int, repeats: int) -> None:

@@ -175,7 +175,7 @@ class Source:
 
     def _found_by_name(self) -> set[str]:
         """Return the modules of a folder that `import_module` goes through, if their own name is quoted beside it."""
-        found = set()
+        found: set[str] = set()
         for text in self.texts.values():
             for folder in re.findall(r'import_module\(f"([\w.]+)\.\{', text):
                 quoted = set(re.findall(r'"(\w+)"', text))
@@ -197,13 +197,10 @@ class Source:
 
     def public_names(self) -> list[str]:
         """Return the names at the top of the package, the version aside, from the one list that `__init__` keeps."""
-        tree = self.trees[PACKAGE]
-        homes = [
-            node.value
-            for node in tree.body
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_HOMES"
-        ]
-        return sorted(key.value for key in homes[0].keys if isinstance(key, ast.Constant)) if homes else []
+        for node in self.trees[PACKAGE].body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_HOMES":
+                return sorted(ast.literal_eval(node.value))
+        raise LookupError("The package's `__init__` has no `_HOMES`: say here where its public names are listed now.")
 
 
 def module_name(path: str) -> str:

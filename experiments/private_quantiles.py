@@ -1,8 +1,8 @@
 """How far private quantiles are from the data's own, on real data, against diffprivlib and OpenDP at the same epsilon.
 
-    python experiments/private_quantiles.py --rival diffprivlib > /tmp/diffprivlib.json         (where it is installed)
-    python experiments/private_quantiles.py --rival opendp > /tmp/opendp.json                   (where it is installed)
-    python experiments/private_quantiles.py --with /tmp/diffprivlib.json /tmp/opendp.json > experiments/results/quantiles.md
+    python experiments/private_quantiles.py --rival diffprivlib > diffprivlib.json         (where it is installed)
+    python experiments/private_quantiles.py --rival opendp > opendp.json                   (where it is installed)
+    python experiments/private_quantiles.py --with diffprivlib.json opendp.json > experiments/results/quantiles.md
 
 DISCREET_DATA is a folder with acs_national2019/, census1980/, cps/ and pnad2015_brazil/ as described in the project's
 data notes; sets that are absent are skipped. An error is the distance of the answer from the data's quantile, in units
