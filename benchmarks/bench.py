@@ -134,6 +134,8 @@ def table(outcomes: list[Outcome], before: dict[tuple[str, str], float] | None =
     for outcome in outcomes:
         if outcome.failed:
             lines.append(f"{outcome.script:18s} {outcome.ended:66s} {'':>10s} {'done':>18s} {'':>10s}  MISSED")
+        elif not outcome.figures:
+            lines.append(f"{outcome.script:18s} reported no figure: see what it printed")
         for line in outcome.figures:
             if "met" not in line:
                 continue

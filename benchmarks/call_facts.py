@@ -1,6 +1,7 @@
 """What a call runs through: files, checks of adjacency, quotes and prices; and what a command imports.
 
-Run ``python benchmarks/call_facts.py WHAT`` with the package to be measured on the path; it prints one line of JSON.
+Run ``python benchmarks/call_facts.py HOW WHAT`` with the package to be measured on the path; it prints a line of JSON.
+HOW is "again" or "first" for one of CALLS, and "imports" for one of COMMANDS, or for all of them.
 
 - A *file passed* is a file of the package in which at least one function ran during the call, on any thread. What runs
   while a module is imported does not count, nor do class bodies.
@@ -177,15 +178,47 @@ def fit_of_command() -> Callable[[], Any]:
 CALLS = {"fit on arrays": fit_on_arrays, "fit from a ledger": fit_from_a_ledger, "discreet fit": fit_of_command}
 
 
+def imports_of(command: str) -> dict[str, Any]:
+    """Run a command, and return its exit code and which heavy packages this process has loaded."""
+    code = run_command(*COMMANDS[command])
+    return {"code": code, "heavy": [name for name in ("sklearn", "scipy.stats") if name in sys.modules]}
+
+
+def imports_of_each() -> dict[str, dict[str, Any]]:
+    """Run every command in a process of its own, each a copy of this one, which has loaded what all of them need."""
+    import numpy as np
+    import pyarrow as pa
+
+    import discreet.cli.main
+
+    del np, pa, discreet
+    return {command: _in_a_copy(command) for command in COMMANDS}
+
+
+def _in_a_copy(command: str) -> dict[str, Any]:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        told: dict[str, Any] = {"code": None, "heavy": []}
+        try:
+            told = imports_of(command)
+        finally:
+            os.write(writer, json.dumps(told).encode())
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        told = json.loads(pipe.read())
+    os.waitpid(child, 0)
+    return told
+
+
 def main() -> None:
     """Measure one call, again or first, or one command's imports, in the present folder."""
     warnings.simplefilter("ignore")
     how, what = sys.argv[1:]
     Path("words.svm").write_text("".join(f"{k % 2} {k + 1}:1 {k + 50}:0.5\n" for k in range(200)), encoding="utf-8")
     if how == "imports":
-        code = run_command(*COMMANDS[what])
-        heavy = [name for name in ("sklearn", "scipy.stats") if name in sys.modules]
-        print(json.dumps({"code": code, "heavy": heavy}))
+        print(json.dumps(imports_of_each() if what == "all" else imports_of(what)))
         return
     call = CALLS[what]()
     if how == "again":

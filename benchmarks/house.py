@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from call_facts import CALLS, COMMANDS
+from call_facts import CALLS
 from source_facts import Source
 from timing import report, show
 
@@ -125,15 +125,12 @@ def of_calls(checkout: Path) -> dict[str, Any]:
 
 def of_commands(checkout: Path) -> dict[str, Any]:
     """Return which commands of a checkout import what none but `audit` should."""
-    found = []
     with tempfile.TemporaryDirectory() as name:
-        for command in COMMANDS:
-            told = ask(checkout, "imports", command, Path(name))
-            if told["code"]:
-                raise RuntimeError(f"`discreet {command}` ended with {told['code']}: see COMMANDS in call_facts.")
-            if told["heavy"]:
-                found.append(f"discreet {command}: {', '.join(told['heavy'])}")
-    return {"heavy": found}
+        told = ask(checkout, "imports", "all", Path(name))
+    failed = {command: facts["code"] for command, facts in told.items() if facts["code"] != 0}
+    if failed:
+        raise RuntimeError(f"Commands ended with another code than 0, see COMMANDS in call_facts: {failed}.")
+    return {"heavy": [f"discreet {command}: {', '.join(f['heavy'])}" for command, f in told.items() if f["heavy"]]}
 
 
 def facts(checkout: Path) -> dict[str, Any]:

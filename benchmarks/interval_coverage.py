@@ -20,6 +20,7 @@ from discreet.functional.moments import Moments
 from discreet.functional.objectives import last_column_selection
 from discreet.functional.tails import quantile
 from discreet.lattice.grid import Coding, Layout
+from timing import report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,8 +166,6 @@ def main() -> None:
 
 def tell(found: dict[Setting, Outcome]) -> None:
     """Report the worst of all settings: averaged over coefficients 0.93 to 0.97 or 0.98, a single one 0.90 to 0.99."""
-    from timing import report  # here, for tests load this file from elsewhere
-
     means = {setting: float(outcome.covered.mean()) for setting, outcome in found.items()}
     wide = {setting: mean for setting, mean in means.items() if setting.mechanism in WIDE}
     report("coverage of intervals: smallest mean of a setting", min(means.values()), 0.93, at_most=False)

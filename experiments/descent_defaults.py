@@ -1,7 +1,6 @@
 """How the default settings of a preconditioned descent were found: simulated tables, changes of one setting, the rule.
 
     python experiments/descent_defaults.py > experiments/results/descent-defaults.md
-    DISCREET_DATA=data python experiments/descent_defaults.py --real > experiments/results/preconditioned-real.md
     python experiments/descent_defaults.py --synthetic
 
 The simulated tables have 5,000 to 50,000 rows, 1 to 11 numbers (independent to collinear), up to 3 categories with rare
@@ -13,9 +12,8 @@ little below 1 was left. Real tables had a part in it too: the steps of counts, 
 and where and how fast pure descents start and grow were changed after misses on real tables had been seen, each only as
 far as simulations did not speak against it. results/preconditioned-real.md says what was held out until when.
 
-With --real the rule stands beside the best, in hindsight, of a grid of fixed settings without counts of clipped rows,
-chosen on other draws of noise than those on which it is scored, as the rule is. --synthetic is the setting in which
-rivals were measured.
+The script dense_tables.py puts the rule beside hindsight on real tables. --synthetic is the setting in which rivals
+were measured.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ import argparse
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -308,16 +305,10 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=14)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int, default=16)
-    parser.add_argument("--real", action="store_true")
-    parser.add_argument("--cells", type=Path, default=Path("descent-cells.json"))
     parser.add_argument("--synthetic", action="store_true")
     options = parser.parse_args()
     if options.synthetic:
         synthetic(options.draws)
-    elif options.real:
-        import dense_tables
-
-        dense_tables.print_cells(options.cells, options.jobs)
     else:
         fitted(options.tables, options.jobs)
 
