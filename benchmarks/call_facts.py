@@ -1,7 +1,8 @@
 """What a call runs through: files, checks of adjacency, quotes and prices; and what a command imports.
 
 Run ``python benchmarks/call_facts.py HOW WHAT`` with the package to be measured on the path; it prints a line of JSON.
-HOW is "again" or "first" for one of CALLS, and "imports" for one of COMMANDS, or for all of them.
+HOW is "again" or "first" for one of CALLS, and "imports" for one of COMMANDS, or for all of them; "names"
+counts what is public at the top, the version aside.
 
 - A *file passed* is a file of the package in which at least one function ran during the call, on any thread. What runs
   while a module is imported does not count, nor do class bodies.
@@ -216,6 +217,11 @@ def main() -> None:
     """Measure one call, again or first, or one command's imports, in the present folder."""
     warnings.simplefilter("ignore")
     how, what = sys.argv[1:]
+    if how == "names":
+        import discreet
+
+        print(json.dumps({"names": len(set(discreet.__all__) - {"__version__"})}))
+        return
     Path("words.svm").write_text("".join(f"{k % 2} {k + 1}:1 {k + 50}:0.5\n" for k in range(200)), encoding="utf-8")
     if how == "imports":
         print(json.dumps(imports_of_each() if what == "all" else imports_of(what)))

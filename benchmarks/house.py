@@ -90,7 +90,6 @@ def of_text(source: Source) -> dict[str, Any]:
         ],
         "crowd": max(folders.values()),
         "contracts": source.contract_lines(),
-        "names": len(source.public_names()),
         "alone": source.alone(),
     }
 
@@ -105,6 +104,11 @@ def ask(checkout: Path, how: str, what: str, folder: Path) -> dict[str, Any]:
         raise RuntimeError(f"`call_facts {how} {what}` ended with {done.returncode}:\n{done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def of_names(checkout: Path) -> dict[str, Any]:
+    """Return how many public names a checkout has at the top."""
+    return ask(checkout, "names", "all", checkout)
 
 
 def of_calls(checkout: Path) -> dict[str, Any]:
@@ -135,7 +139,7 @@ def of_commands(checkout: Path) -> dict[str, Any]:
 
 def facts(checkout: Path) -> dict[str, Any]:
     """Return all measures of a checkout."""
-    return of_text(Source(checkout)) | of_calls(checkout) | of_commands(checkout)
+    return of_text(Source(checkout)) | of_names(checkout) | of_calls(checkout) | of_commands(checkout)
 
 
 @contextmanager

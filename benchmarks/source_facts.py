@@ -195,13 +195,6 @@ class Source:
             bool(line.strip()) and not line.lstrip().startswith("#") for part in contracts for line in part.splitlines()
         )
 
-    def public_names(self) -> list[str]:
-        """Return the names at the top of the package, the version aside, from the one list that `__init__` keeps."""
-        for node in self.trees[PACKAGE].body:
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_HOMES":
-                return sorted(ast.literal_eval(node.value))
-        raise LookupError("The package's `__init__` has no `_HOMES`: say here where its public names are listed now.")
-
 
 def module_name(path: str) -> str:
     """Return the dotted name of a file inside the package."""
