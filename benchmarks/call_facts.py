@@ -9,9 +9,9 @@ counts what is public at the top, the version aside.
 - Files *of the rooms* leave out the command line (cli/) and the modules beside the rooms (_checks, _files, _warnings,
   errors): what is left is the house. Again, in the rooms, gives the 45 and 53 of the first commit of the second plan.
 - A call *again* is the second of its kind in a process: modules are there and caches are filled. *First* is the first.
-- Adjacency is *checked* by a call of `check_adjacency`; a plan is *quoted* by `Ledger.quote` and *priced* by
-  `Filter.price`, where a ledger works out what an event costs in the currency that it adds up; the theorem of an event
-  is *worked out* by its own `price`, also where it is made and where a file is read.
+- Adjacency is *checked* by a call of `check_adjacency`, but for the one by which a ledger or a schema checks what it is
+  made of. A plan is *quoted* by `Ledger.quote`. It is *priced* where an event works out what it costs by its theorem:
+  the number is that of the event that does so most often.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import sys
 import threading
 import warnings
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ _SPARSE = (
     "fit", "--sparse", "words.svm", "--columns", "1000", "--loss", "logistic", "--sparsity", "10", "--row-norm", "1",
     "--classes", "0,1", "--adjacency", "replace", "--epsilon", "1", "--delta", "1e-6", "--no-ledger",
 )  # fmt: skip
+# Who checks the adjacency that it is itself made of.
+MAKERS = (str(Path("privacy", "ledger")), str(Path("tables", "schema")))
 # Each command in an order in which the later ones find what they need; what a person would type first.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "example": ("example", "adult", "-o", ".", "--force"),
@@ -81,22 +84,36 @@ def _during_import(frame: FrameType | None, root: str) -> bool:
     return False
 
 
-def calls(what: Callable[[], Any]) -> Counter[tuple[str, str]]:
-    """Return how often each function of the package ran during a call, by file and qualified name."""
-    found: Counter[tuple[str, str]] = Counter()
+@dataclass
+class Seen:
+    """What ran during a call: functions by file and qualified name, checks of adjacency, prices of each event."""
+
+    functions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    checks: int = 0
+    prices: Counter[int] = field(default_factory=Counter)
+    events: list[object] = field(default_factory=list)  # kept, so that no two have one identity
+
+
+def calls(what: Callable[[], object]) -> Seen:
+    """Return what runs of the package during a call."""
+    seen = Seen()
     root = package()
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
         del argument
         code = frame.f_code
         is_function = code.co_flags & inspect.CO_OPTIMIZED  # neither a module's top nor a class body
-        if (
-            event == "call"
-            and is_function
-            and code.co_filename.startswith(root)
-            and not _during_import(frame.f_back, root)
-        ):
-            found[code.co_filename.removeprefix(root), code.co_qualname] += 1
+        if event != "call" or not is_function or not code.co_filename.startswith(root):
+            return
+        if _during_import(frame.f_back, root):
+            return
+        file = code.co_filename.removeprefix(root)
+        seen.functions[file, code.co_qualname] += 1
+        if code.co_name == "check_adjacency" and frame.f_back is not None:
+            seen.checks += not frame.f_back.f_code.co_filename.removeprefix(root).startswith(MAKERS)
+        elif code.co_qualname.endswith("Event.price"):
+            seen.prices[id(frame.f_locals["self"])] += 1
+            seen.events.append(frame.f_locals["self"])
 
     threading.setprofile(note)
     sys.setprofile(note)
@@ -105,24 +122,18 @@ def calls(what: Callable[[], Any]) -> Counter[tuple[str, str]]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return found
+    return seen
 
 
-def facts(found: Counter[tuple[str, str]]) -> dict[str, Any]:
+def facts(seen: Seen) -> dict[str, Any]:
     """Return what is told of a call: its files, and how often it checks, quotes and prices."""
-    files = sorted({file for file, _ in found})
-    names: Counter[str] = Counter()
-    worked_out = 0
-    for (file, name), times in found.items():
-        names[name] += times
-        worked_out += times * (Path(file).parent == Path("privacy", "events") and name.endswith("Event.price"))
+    files = sorted({file for file, _ in seen.functions})
     return {
         "files": files,
         "rooms": [file for file in files if os.sep in file and not file.startswith("cli" + os.sep)],
-        "checked": names["check_adjacency"],
-        "quoted": names["Ledger.quote"],
-        "priced": names["Filter.price"],
-        "worked out": worked_out,
+        "checked": seen.checks,
+        "quoted": sum(times for (_, name), times in seen.functions.items() if name == "Ledger.quote"),
+        "priced": max(seen.prices.values(), default=0),
     }
 
 

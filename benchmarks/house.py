@@ -72,7 +72,6 @@ MEASURES = {
     "checked": Measure("checks of adjacency, the most of three fits", 1),
     "quoted": Measure("quotes of a plan, the most of three fits", 1),
     "priced": Measure("prices of a plan, the most of three fits", 1),
-    "worked out": Measure("times that an event's theorem is worked out, the most of three fits"),
     "heavy": Measure("commands but audit that import scikit-learn or scipy.stats", 0),
 }
 
@@ -122,7 +121,7 @@ def of_calls(checkout: Path) -> dict[str, Any]:
             first, again[what] = (ask(checkout, how, what, folder) for how in ("first", "again"))
             found |= {what: len(again[what]["rooms"]), f"{what}, all": len(again[what]["files"])}
             found[f"{what}, first"] = len(first["files"])
-    for count in ("checked", "quoted", "priced", "worked out"):
+    for count in ("checked", "quoted", "priced"):
         found[count] = max(facts[count] for facts in again.values())
     return found
 
