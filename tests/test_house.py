@@ -209,7 +209,6 @@ def test_a_call_is_seen_with_its_files_and_counts():
 
 def test_a_ledger_that_is_made_checks_for_itself():
     """What a ledger checks of its own argument is no check of a fit; quotes, and prices of one event, are counted."""
-
     event = gaussian("1/10")
 
     def three_quotes():
