@@ -1,6 +1,6 @@
 # make demo   makes .venv, installs discreet, fits a regression on the data it ships
 # make test   makes .venv, builds the wheel, lints, type-checks, and tests the installed wheel
-# make bench  times what has a target
+# make bench  measures what has a target; BENCH="startup gram --output /tmp/some.json" runs some scripts
 # make nightly  the slow statistical and full-size runs
 
 PYTHON ?= python3
@@ -10,7 +10,8 @@ BIN := $(CURDIR)/$(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(shell find src -type f -not -name '*.pyc' 2>/dev/null)
 OUTSIDE := $(CURDIR)/$(VENV)/outside
-PYTEST := cd $(OUTSIDE) && DISCREET_DATA="$${DISCREET_DATA:-$(CURDIR)/../shared/data}" DISCREET_INSTALLED=1 \
+DATA := DISCREET_DATA="$${DISCREET_DATA:-$(CURDIR)/../shared/data}"
+PYTEST := cd $(OUTSIDE) && $(DATA) DISCREET_INSTALLED=1 \
 	$(BIN)/python -m pytest -c $(CURDIR)/pyproject.toml --rootdir $(CURDIR) $(CURDIR)/tests
 
 .PHONY: demo test lint bench nightly clean help
@@ -51,10 +52,11 @@ demo: $(VENV)/installed
 	$(BIN)/discreet ledger demo/adult.ledger
 
 lint: $(VENV)/developer $(VENV)/installed
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks experiments docs
+	$(BIN)/ruff check src tests benchmarks experiments docs
 	$(BIN)/mypy
-	$(BIN)/lint-imports --config pyproject.toml
+	env PYTHONPATH=src $(BIN)/lint-imports
+	$(BIN)/python docs/list_errors.py --check
 	$(PIP) check
 	$(BIN)/twine check --strict dist/*.whl
 
@@ -66,7 +68,7 @@ nightly: $(VENV)/developer $(VENV)/installed
 
 bench: $(VENV)/developer $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --group benchmarks
-	for script in benchmarks/*.py; do echo "== $$script"; (cd $(OUTSIDE) && $(BIN)/python $(CURDIR)/$$script) || exit 1; done
+	cd $(OUTSIDE) && $(DATA) $(BIN)/python $(CURDIR)/benchmarks/bench.py $(BENCH)
 
 clean:
 	rm -rf $(VENV) dist demo

@@ -12,9 +12,11 @@ import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.functional.gram import plan_gram
@@ -23,6 +25,7 @@ from discreet.privacy.release import Release
 from discreet.tables.array_rows import ArrayRows, array_layout
 from timing import report
 
+Array = NDArray[Any]
 DATA = Path(os.environ.get("DISCREET_DATA", "../shared/data")) / "acs_ca2018" / "acs_income_ca2018.csv.gz"
 REPETITIONS, ROWS = 60, 10_000
 NUMBERS = {"AGEP": (17, 95), "SCHL": (1, 24), "WKHP": (1, 99)}
@@ -59,7 +62,7 @@ class Exact:
     best: np.ndarray
 
     @classmethod
-    def of(cls, X, y) -> Exact:
+    def of(cls, X: Array, y: Array) -> Exact:
         """Return the statistic of features and a target."""
         names = tuple(f"x{j}" for j in range(X.shape[1]))
         features = np.column_stack([np.ones(len(X)), X])
@@ -75,7 +78,15 @@ class Exact:
         return self.excess(float(self.target.mean()), np.zeros(self.features.shape[1] - 1))
 
 
-def excesses(exact: Exact, *, budget, mechanism: str, blocks: bool, repairs=(None,), repetitions=REPETITIONS):
+def excesses(
+    exact: Exact,
+    *,
+    budget: dp.Pure | dp.Approx,
+    mechanism: str,
+    blocks: bool,
+    repairs: tuple[str | None, ...] = (None,),
+    repetitions: int = REPETITIONS,
+) -> Array:
     """Return the excess of every repetition and repair, shape (repetitions, n_repairs)."""
     declared = box(blocks=blocks)
     layout = array_layout(exact.rows.names, declared, dp.Interval(-1, 1), intercept=True)
@@ -93,7 +104,7 @@ def excesses(exact: Exact, *, budget, mechanism: str, blocks: bool, repairs=(Non
     return found
 
 
-def against_the_baselines(X, y) -> None:
+def against_the_baselines(X: Array, y: Array) -> None:
     """Compare medians at one budget each; Laplace may have either coding of the dummies, whichever serves it better."""
     at = np.random.default_rng(0).choice(len(X), ROWS, replace=False)
     exact = Exact.of(X[at], y[at])
@@ -122,7 +133,7 @@ def against_the_baselines(X, y) -> None:
         report(f"epsilon {epsilon}: default over tight Laplace", median["default"] / laplace, of_laplace, at_most=True)
 
 
-def the_repairs(X, y) -> None:
+def the_repairs(X: Array, y: Array) -> None:
     """Compare repairs of the same releases: the adaptive ridge is to be the best in the geometric mean."""
     rules = ("adaptive", "paper_code", "paper")
     for mechanism, currency in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,22 +19,27 @@ from discreet.privacy.budgets import Gdp, Pure
 from discreet.privacy.coins import Coins
 from timing import report, seconds
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.privacy.budgets import Budget
+
 N_RUNS = 10**6
 SCALE = 2**20
 
 
-def laplace(data, coins, n_runs):
+def laplace(data: int, coins: Coins, n_runs: int) -> NDArray[Any]:
     return rounded_laplace(np.full(n_runs, data), scale=Fraction(SCALE), coins=coins)
 
 
-def gaussian(data, coins, n_runs):
+def gaussian(data: int, coins: Coins, n_runs: int) -> NDArray[Any]:
     return rounded_gaussian(np.full(n_runs, data), variance=Fraction(SCALE**2), coins=coins)
 
 
 def tightness() -> None:
-    found = {}
+    found: dict[str, Any] = {}
 
-    def run(name, mechanism, claim):
+    def run(name: str, mechanism: Any, claim: Budget) -> None:
         found[name] = audit(mechanism, 0, SCALE, claim, n_runs=N_RUNS, coins=Coins.from_seed(1))
 
     # The first call pays for imports.
@@ -53,7 +59,7 @@ def table() -> None:
         print(row(entry), flush=True)
 
 
-def row(entry) -> str:
+def row(entry: Any) -> str:
     verdict = entry.case().run(coins=Coins.from_seed(4))
     wrong = entry.case(overspent(entry.budget, Fraction(entry.tells))).run(coins=Coins.from_seed(2))
     told = f"{entry.tells} times" if wrong.violated else "not"

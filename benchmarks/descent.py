@@ -8,6 +8,7 @@ Each uses its threads; both are also compared on one. Every step is one more pas
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -16,13 +17,16 @@ from threadpoolctl import threadpool_limits
 import discreet as dp
 from timing import ratio, report
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 ROWS, COLUMNS = 1_000_000, 14
 # Of the front door's own choice; or so many steps.
 N_STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else None
 TARGET = 1.5
 
 
-def table(rows: int = ROWS):
+def table(rows: int = ROWS) -> tuple[NDArray[Any], NDArray[Any]]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(rows, COLUMNS))
     slopes = rng.normal(size=COLUMNS)
@@ -30,7 +34,7 @@ def table(rows: int = ROWS):
     return X, (rng.uniform(size=rows) < 1 / (1 + np.exp(-margins))).astype(np.int64)
 
 
-def model():
+def model() -> dp.LogisticRegression:
     return dp.LogisticRegression(
         budget=dp.Gdp(mu="0.2"),
         adjacency=dp.Replace(),
@@ -47,10 +51,10 @@ def main() -> None:
     print(f"{fitted.settings_['n_steps']} steps; {fitted.reason_}")
     print(f"largest difference of a coefficient {np.abs(rival.coef_ - fitted.coef_).max():.4f}")
 
-    def ours():
+    def ours() -> None:
         model().fit(X, y)
 
-    def theirs():
+    def theirs() -> None:
         LogisticRegression().fit(X, y)
 
     found = ratio(ours, theirs, pairs=7)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from discreet.lattice import gram
@@ -14,11 +16,15 @@ from discreet.lattice.grid import Coding, Layout
 from discreet.lattice.quantize import all_finite
 from timing import ratio, report
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Array = NDArray[Any]
 ROWS, COLUMNS = 1_000_000, 14
 TARGET = 2.0
 
 
-def table(rows: int = ROWS):
+def table(rows: int = ROWS) -> Array:
     return np.random.default_rng(0).normal(size=(rows, COLUMNS))
 
 
@@ -32,7 +38,7 @@ def layout(*, intercept: bool, kinds: str = "distinct") -> Layout:
     return Layout([f"x{j}" for j in range(COLUMNS)], codings, intercept=intercept)
 
 
-def columnar(columns, of: Layout) -> np.ndarray:
+def columnar(columns: list[Array], of: Layout) -> Array:
     """Sum columns that come one by one, as from a Parquet row group, through one reusable scratch array."""
     total = GramSum(of)
     scratch = np.empty((of.width, 122_880))
@@ -47,7 +53,7 @@ def columnar(columns, of: Layout) -> np.ndarray:
     return total.gram
 
 
-def ratios(X) -> dict[str, float]:
+def ratios(X: Array) -> dict[str, float]:
     """Return the median ratio to `X.T @ X` of every road; all roads give the same integers."""
     features, target = X[:, :-1].copy(), X[:, -1].copy()
     fortran, single, columns = np.asfortranarray(X), X.astype(np.float32), [c.copy() for c in X.T]
@@ -70,12 +76,12 @@ def ratios(X) -> dict[str, float]:
     return {name: ratio(road, lambda: X.T @ X, pairs=11)[0] for name, road in roads.items()}
 
 
-def profile(X) -> dict[str, float]:
+def profile(X: Array) -> dict[str, float]:
     """Return milliseconds a stage of one run over 14 columns and intercept; timing the stages costs a little itself."""
-    spent: Counter[str] = Counter()
+    spent: dict[str, float] = defaultdict(float)
 
-    def timed(name, function):
-        def wrapper(*args, **kwargs):
+    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             start = time.perf_counter()
             try:
                 return function(*args, **kwargs)
@@ -86,19 +92,20 @@ def profile(X) -> dict[str, float]:
 
     stages = {"finiteness (first touch of the memory)": "all_finite", "five passes of the quantiser": "quantize"}
     originals = {name: getattr(gram, name) for name in stages.values()}
-    product = gram._ExactProduct.add  # noqa: SLF001
+    exact: Any = gram._ExactProduct  # noqa: SLF001
+    product = exact.add
     of = layout(intercept=True)
     try:
         for label, name in stages.items():
             setattr(gram, name, timed(label, originals[name]))
-        gram._ExactProduct.add = timed("matrix products", product)  # noqa: SLF001
+        exact.add = timed("matrix products", product)
         start = time.perf_counter()
         gram_of_arrays(X, None, of)
         spent["in all"] = 1e3 * (time.perf_counter() - start)
     finally:
         for name, original in originals.items():
             setattr(gram, name, original)
-        gram._ExactProduct.add = product  # noqa: SLF001
+        exact.add = product
     return dict(spent)
 
 

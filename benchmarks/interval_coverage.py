@@ -20,12 +20,16 @@ from discreet.functional.moments import Moments
 from discreet.functional.objectives import last_column_selection
 from discreet.lattice.grid import Coding, Layout
 from discreet.models.tails import quantile
+from timing import report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from discreet.privacy.budgets import Budget
+
 N_SETS = 400
 ERROR_STD = 0.25
+WIDE = {"l_inf", "laplace"}  # laws whose intervals cover a little more
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Setting:
     epsilon: str
 
     @property
-    def budget(self):
+    def budget(self) -> Budget:
         """What a release costs."""
         if self.mechanism == "gaussian":
             return dp.Approx(epsilon=self.epsilon, delta="1e-6")
@@ -143,20 +147,32 @@ def coverage(setting: Setting, *, method: str = "sandwich", n_sets: int = N_SETS
 
 def main() -> None:
     print(f"{'setting':48s} method     offered naive  covered  lowest highest  width/OLS")
-    missed = False
+    found_by_setting: dict[Setting, Outcome] = {}
     for setting in SETTINGS:
         for method in ("sandwich", "bootstrap"):
             found = coverage(setting, method=method)
             mean, low, high = found.covered.mean(), found.covered.min(), found.covered.max()
-            largest = 0.98 if setting.mechanism in {"l_inf", "laplace"} else 0.97
+            largest = 0.98 if setting.mechanism in WIDE else 0.97
             met = 0.93 <= mean <= largest and low >= 0.90 and high <= 0.99
-            missed |= method == "sandwich" and not met
+            if method == "sandwich":
+                found_by_setting[setting] = found
             print(
                 f"{setting!s:48s} {method:10s} {found.offered:6.2f} {found.naive.mean():6.3f} {mean:7.3f} {low:8.3f} "
                 f"{high:7.3f} {np.median(found.width):8.2f}  {'met' if met else 'MISSED'}",
                 flush=True,
             )
-    print("target 0.93 to 0.97 (l_inf, laplace 0.98) averaged, single 0.90 to 0.99:", "MISSED" if missed else "met")
+    tell(found_by_setting)
+
+
+def tell(found: dict[Setting, Outcome]) -> None:
+    """Report the worst of all settings: averaged over coefficients 0.93 to 0.97 or 0.98, a single one 0.90 to 0.99."""
+    means = {setting: float(outcome.covered.mean()) for setting, outcome in found.items()}
+    wide = {setting: mean for setting, mean in means.items() if setting.mechanism in WIDE}
+    report("coverage of intervals: smallest mean of a setting", min(means.values()), 0.93, at_most=False)
+    report("largest mean, Gaussian and Wishart", max(v for s, v in means.items() if s not in wide), 0.97, at_most=True)
+    report("largest mean, l_inf and Laplace", max(wide.values()), 0.98, at_most=True)
+    report("smallest of a coefficient", min(o.covered.min() for o in found.values()), 0.90, at_most=False)
+    report("largest of a coefficient", max(o.covered.max() for o in found.values()), 0.99, at_most=True)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,14 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import discreet as dp
 from discreet.privacy.events.noise import GaussianEvent
 from discreet.privacy.ledger_store import budget_text
-from timing import report, seconds
+from timing import report, seconds, show
 
 N_ENTRIES = 10_000
 
@@ -49,9 +51,12 @@ def write(path: Path, costs: list[Fraction]) -> None:
 def ask(path: Path) -> None:
     """Ask everything but the entries, and charge once."""
     ledger = dp.Ledger.open(path)
-    assert ledger.spent <= ledger.total
-    assert ledger.left <= ledger.total
-    assert ledger.tradeoff(of="spent").epsilon(1e-6) >= 0
+    total: Any = ledger.total  # a Gdp, as what is spent and left
+    assert ledger.spent <= total
+    assert ledger.left <= total
+    curve = ledger.tradeoff(of="spent")
+    assert curve is not None
+    assert curve.epsilon(1e-6) >= 0
     ledger.quote(event(Fraction(1)))
     ledger.charge(event(Fraction(1)))
 
@@ -66,11 +71,11 @@ def main() -> None:
             path = Path(folder) / f"{name}.ledger"
             write(path, costs)
             ask(path)
-            median = statistics.median(seconds(lambda path=path: ask(path)) for _ in range(5))
+            median = statistics.median(seconds(partial(ask, path)) for _ in range(5))
             report(f"10,000 entries, {name}: all answers and a charge", median, 1.0, at_most=True, unit="s")
             command = [sys.executable, "-m", "discreet", "ledger", str(path)]
-            whole = seconds(lambda command=command: subprocess.run(command, check=True, capture_output=True))
-            print(f"{'discreet ledger, which prints every entry, whole process':58s} {whole:10.3g} s")
+            whole = seconds(partial(subprocess.run, command, check=True, capture_output=True))
+            show(f"{name}: discreet ledger, which prints every entry, whole process", whole, unit="s")
 
 
 if __name__ == "__main__":

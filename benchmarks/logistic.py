@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import discreet as dp
-from timing import ratio, report
+from timing import ratio, report, show
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROWS, COLUMNS = 1_000_000, 14
 
 
-def normal(slopes):
+def normal(slopes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], dp.Box]:
     """Return standard normal features and labels 0 and 1 of a logistic law."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, COLUMNS))
     return X, (X @ slopes + rng.logistic(size=ROWS) > 0).astype(np.int64), dp.Box(lower=-5, upper=5)
 
 
-def census():
+def census() -> tuple[NDArray[Any], NDArray[Any], dp.Box]:
     """Return what a census table has, in its own units: age, schooling, hours and eleven dummies."""
     rng = np.random.default_rng(0)
     numbers = rng.uniform([17, 1, 1], [95, 24, 99], size=(ROWS, 3))
@@ -32,7 +36,16 @@ def census():
     return X, y, dp.Box(lower=[17, 1, 1] + [0] * (COLUMNS - 3), upper=[95, 24, 99] + [1] * (COLUMNS - 3))
 
 
-def fits(what, X, y, box, *, theirs_on=None, has_target=True, **declared) -> None:
+def fits(
+    what: str,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    box: dp.Box,
+    *,
+    theirs_on: NDArray[Any] | None = None,
+    has_target: bool = True,
+    **declared: Any,
+) -> None:
     model = dp.FunctionalLogisticRegression(budget=dp.Pure(epsilon=1), x_bounds=box, adjacency=dp.Replace(), **declared)
     theirs, given = LogisticRegression(), X if theirs_on is None else theirs_on
     median, time_theirs, time_ours = ratio(lambda: theirs.fit(given, y), lambda: model.fit(X, y), pairs=5)
@@ -40,7 +53,7 @@ def fits(what, X, y, box, *, theirs_on=None, has_target=True, **declared) -> Non
     if has_target:
         report(f"scikit-learn's LogisticRegression.fit over ours, {what}", median, 8.0, at_most=False)
     else:
-        print(f"scikit-learn's LogisticRegression.fit over ours, {what}: {median:.3g}")
+        show(f"scikit-learn's LogisticRegression.fit over ours, {what}", median)
 
 
 def main() -> None:

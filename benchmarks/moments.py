@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
@@ -11,10 +13,13 @@ from discreet.lattice.gram import gram_of_arrays
 from discreet.tables.array_rows import array_layout
 from timing import ratio, report
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 ROWS, COLUMNS = 1_000_000, 14
 
 
-def exact_gram(X) -> None:
+def exact_gram(X: NDArray[Any]) -> None:
     names = tuple(f"x{j}" for j in range(COLUMNS - 1))
     layout = array_layout(names, dp.Box(lower=-5, upper=5), dp.Interval(-5, 5), intercept=False)
     values, target = np.ascontiguousarray(X[:, :-1]), X[:, -1].copy()
@@ -23,7 +28,7 @@ def exact_gram(X) -> None:
     report("exact Gram of 1,000,000 x 14 over X.T @ X", median, 2.0, at_most=True)
 
 
-def whole_fit(X, y) -> None:
+def whole_fit(X: NDArray[Any], y: NDArray[Any]) -> None:
     model = dp.FunctionalLinearRegression(
         budget=dp.Pure(epsilon=1),
         x_bounds=dp.Box(lower=-5, upper=5),

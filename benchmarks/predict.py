@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 import discreet as dp
 from discreet.cli.main import main as command
-from timing import ratio, report
+from timing import ratio, report, show
 
 COLUMNS = 14
 TARGET = 500_000
@@ -69,10 +69,10 @@ def main() -> None:
             found, our_seconds, _ = ratio(ours, lambda: plain(folder), pairs=options.pairs)
             what, speed = f"predict {' '.join([model, *more])}, {COLUMNS} columns", options.rows / our_seconds
             if more:  # without a target: how long it takes depends on what is kept
-                print(f"{what:58s} {speed:10.3g} rows/s")
+                show(what, speed, unit="rows/s")
             else:
                 report(what, speed, TARGET, at_most=False, unit="rows/s")
-            print(f"{'  against a plain loop':58s} {found:10.3g} times its time")
+            show(f"{what}, against a plain loop", found, unit="times its time")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import sys
 import time
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,16 +21,19 @@ from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.quantiles.quantile_release import median
 from discreet.sampling.quantiles.quantiles import QuantileTarget
 from discreet.tables.array_rows import ArrayRows, array_layout
-from timing import report
+from timing import report, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def seconds(function) -> float:
+def seconds(function: Callable[[], object]) -> float:
     start = time.process_time()
     function()
     return time.process_time() - start
 
 
-def least(function, n: int = 5) -> float:
+def least(function: Callable[[], object], n: int = 5) -> float:
     return min(seconds(function) for _ in range(n))
 
 
@@ -68,14 +72,15 @@ def grids() -> None:
         layout = array_layout(names, Box(lower=[0] * width, upper=[10] * width), Interval(-2, 12), intercept=True)
         target, data = LinearOnGrid(reader=LayoutRows(layout=layout, labels=False)), ArrayRows(X, y, names)
         took = least(partial(sample, target, data, budget=Pure(epsilon=1), adjacency=Replace()), 3)
-        print(f"linear regression on a grid, {n:,} rows, {width + 1} coefficients: {took:.2f} s")
+        show(f"linear regression on a grid, {n:,} rows, {width + 1} coefficients", took, unit="s")
     for n, width in ((10_000, 1), (100_000, 1), (10_000, 2)):
         X = rng.uniform(0, 10, (n, width))
         model = KNormGradientQuantileRegression(
             budget=Pure(epsilon=1), adjacency=Replace(), x_bounds=Box(lower=0, upper=10), y_bounds=Interval(-2, 12)
         )
         took = least(partial(model.fit, X, X.mean(axis=1) + rng.normal(size=n)), 2)
-        print(f"quantile regression, {n:,} rows, {width + 1} coefficients, {model.grid_points_} points: {took:.2f} s")
+        what = f"quantile regression, {n:,} rows, {width + 1} coefficients, {model.grid_points_} points"
+        show(what, took, unit="s")
 
 
 def main() -> int:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.functional.gram import PrivateGram, gram_of, noise_variances, plan_gram
@@ -22,13 +24,19 @@ from discreet.lattice.gram_noise import noise_scale
 from discreet.lattice.grid import Coding, Layout
 from timing import report
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from discreet.privacy.budgets import Budget
+
+Array = NDArray[Any]
 SIZES, EPSILONS, RELEASES = (2_000, 10_000, 50_000, 190_000), (0.1, 0.8, 3.2), 60
 DATA = Path(os.environ.get("DISCREET_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 N_FEATURES = 13
 RULES = ("none", "trim", "paper", "paper_code", "adaptive")
 
 
-def collinear(rng):
+def collinear(rng: np.random.Generator) -> tuple[Array, Array]:
     """Return rows whose second moments have eigenvalues from 0.025 to 1.3, and a target with an R2 of 0.45."""
     n = max(SIZES)
     common = rng.uniform(-1, 1, size=(n, 2))
@@ -39,7 +47,7 @@ def collinear(rng):
     return X, y
 
 
-def acs():
+def acs() -> tuple[Array, Array] | None:
     """Return income of the American Community Survey, California 2018, on thirteen features; None if it is absent."""
     path = DATA / "acs_ca2018" / "acs_income_ca2018.csv.gz"
     if not path.exists():
@@ -64,7 +72,7 @@ def acs():
     return X, 2.0 * table["PINCP_BIN"].to_numpy(float) / 19 - 1.0
 
 
-def solutions(matrix, linear, *, std, norm):
+def solutions(matrix: Array, linear: Array, *, std: float, norm: float) -> dict[str, Array]:
     """Return the solution of every rule."""
     answers = {"none": np.linalg.solve(matrix, linear)}
     for rule in RULES[1:]:
@@ -74,7 +82,7 @@ def solutions(matrix, linear, *, std, norm):
     return answers
 
 
-def one_setting(exact, layout, n, *, budget, mechanism, seed):
+def one_setting(exact: Array, layout: Layout, n: int, *, budget: Budget, mechanism: str, seed: int) -> dict[str, float]:
     """Return the median excess of every rule over that of the best constant."""
     plan = plan_gram(
         layout, budget=budget, adjacency=dp.Replace(), mechanism=mechanism, size_is_public=True,
@@ -90,7 +98,7 @@ def one_setting(exact, layout, n, *, budget, mechanism, seed):
     std = np.sqrt(noise_variances(plan.event, layout)[1, 1]) / unit
     norm = 2 * noise_scale(plan.event) / unit * np.sqrt(len(b))
     coins = dp.Coins.from_seed(seed)
-    excess = {rule: [] for rule in RULES}
+    excess: dict[str, list[float]] = {rule: [] for rule in RULES}
     for _ in range(RELEASES):
         noisy = plan.draw(PrivateGram(exact, n), coins)
         gram = noisy.entries * (2.0**noisy.step_bits / unit)
@@ -100,7 +108,7 @@ def one_setting(exact, layout, n, *, budget, mechanism, seed):
     return {rule: float(np.median(values)) for rule, values in excess.items()}
 
 
-def settings(mechanism):
+def settings(mechanism: str) -> Iterator[dict[str, float]]:
     """Yield the medians of every setting."""
     names = tuple(f"x{j}" for j in range(N_FEATURES))
     layout = Layout([*names, "y"], [Coding.centered(-1, 1)] * (N_FEATURES + 1), intercept=True)
@@ -129,13 +137,13 @@ def main() -> None:
             means[rule] = float(np.exp(np.log(values).mean()))
             print(f"  {rule:12s} {means[rule]:8.3f} / {values.max():.2g}")
         report(
-            "adaptive over the better of the paper's two",
+            f"{mechanism}: adaptive over the better of the paper's two",
             means["adaptive"] / min(means["paper"], means["paper_code"]),
             0.75,
             at_most=True,
         )
-        report("the paper's over trimming alone", means["paper"] / means["trim"], 0.85, at_most=True)
-        report("trimming over nothing", means["trim"] / means["none"], 0.85, at_most=True)
+        report(f"{mechanism}: the paper's over trimming alone", means["paper"] / means["trim"], 0.85, at_most=True)
+        report(f"{mechanism}: trimming over nothing", means["trim"] / means["none"], 0.85, at_most=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 import time
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,44 +22,52 @@ from discreet.sampling.k_norm.targets import KNormGradient
 from discreet.sampling.mechanisms import plan_draws
 from discreet.sampling.policies import CoolDown
 from discreet.sampling.samplers import Counters, run
+from discreet.sampling.targets.targets import Target
 from timing import report
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
 N_ROWS, N_DRAWS, N_SINGLE = 1000, 10_000, 400
+# A target and its rows.
+Drawn = tuple[Target, Any]
 PLAIN = Runtime(policy="plain", block=1, parameter=Fraction(1))
 
 
-def seconds(function) -> float:
+def seconds(function: Callable[[], object]) -> float:
     start = time.process_time()
     function()
     return time.process_time() - start
 
 
-def table(n_rows: int):
+def table(n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     rng = np.random.default_rng(1)
     x = rng.uniform(-1, 1, n_rows)
     return x, (rng.random(n_rows) < 1 / (1 + np.exp(-2 * x))).astype(float)
 
 
-def logistic(n_rows: int, ridge: str = "1"):
+def logistic(n_rows: int, ridge: str = "1") -> Drawn:
     """Return a 1-D K-norm-gradient target, a ridge of this part of n, and its rows."""
     x, y = table(n_rows)
     return KNormGradient.logistic(n_columns=1, row_norm=1.0, ridge=Fraction(ridge) * n_rows), (x[:, None], y)
 
 
-def soft_logistic(n_rows: int):
+def soft_logistic(n_rows: int) -> Drawn:
     """Return one whose bound of acceptance is 1/2."""
     return logistic(n_rows, "1/4")
 
 
-def mean(n_rows: int):
+def mean(n_rows: int) -> Drawn:
     return KNormGradient.mean(n_columns=1, row_norm=1.0), table(n_rows)[0][:, None]
 
 
-def planned(make, n_rows, n_draws, budget=None):
+def planned(make: Callable[[int], Drawn], n_rows: int, n_draws: int) -> tuple[Any, Any]:
     target, data = make(n_rows)
     plan = plan_draws(
         target,
-        budget=budget or Pure(epsilon=n_draws),
+        budget=Pure(epsilon=n_draws),
         adjacency=Replace(),
         runtime=CoolDown(),
         n_draws=n_draws,
@@ -81,7 +90,7 @@ def many_draws() -> list[bool]:
     return met
 
 
-def single_draws(make) -> bool:
+def single_draws(make: Callable[[int], Drawn]) -> bool:
     """One draw by cool-down and by the plain sampler at the same scale, alternately."""
     plan, prepared = planned(make, N_ROWS, 1)
     coins, ours, theirs = Coins.from_seed(1), [], []

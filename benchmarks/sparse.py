@@ -9,8 +9,9 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -22,8 +23,18 @@ from discreet.descent.steps import FullGaussian, cut, descend
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx
 from discreet.privacy.coins import Coins
+from discreet.privacy.events.descent import GaussianStepsEvent
 from discreet.privacy.release import release
-from timing import ratio, report, seconds
+from timing import ratio, report, seconds, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from discreet.descent.losses import Loss
+    from discreet.descent.rows import IntegerRows
+    from discreet.descent.steps import DescentPlan, NoisyDescent
 
 DATA = Path(os.environ.get("DISCREET_DATA", "../shared/data"))
 BUDGET = Approx(epsilon=2, delta=1e-6)
@@ -36,7 +47,7 @@ class WithoutNoise:
 
     settings: Any
 
-    def step(self, theta, private_sums, bound):
+    def step(self, theta: NDArray[Any], private_sums: NDArray[Any], bound: int) -> NDArray[Any]:
         """Return the next iterate."""
         del bound
         return cut(theta - self.settings.factors * private_sums, self.settings)
@@ -49,14 +60,14 @@ class WithOpenDP:
     settings: Any
     measurement: Any
 
-    def step(self, theta, private_sums, bound):
+    def step(self, theta: NDArray[Any], private_sums: NDArray[Any], bound: int) -> NDArray[Any]:
         """Return the next iterate."""
         del bound
         noisy = np.array(self.measurement(private_sums.tolist()))
         return cut(theta - self.settings.factors * noisy, self.settings)
 
 
-def text_like(n_rows, n_columns, n_stored, seed=0):
+def text_like(n_rows: int, n_columns: int, n_stored: int, seed: int = 0) -> tuple[Any, NDArray[Any]]:
     """Return a matrix whose columns are as unequal as words, about `n_stored` cells, and rows of norm 1."""
     rng = np.random.default_rng(seed)
     n_drawn = 5 * n_stored // 4  # some fall on a cell that is taken
@@ -69,14 +80,16 @@ def text_like(n_rows, n_columns, n_stored, seed=0):
     return matrix, (rng.random(n_rows) < 0.5).astype(np.float64)
 
 
-def planned(rows, loss, *, n_selected, n_steps, step_size, selection="threshold"):
+def planned(
+    rows: IntegerRows, loss: Loss, *, n_selected: int, n_steps: int, step_size: float, selection: str = "threshold"
+) -> DescentPlan:
     return plan_descent(
         rows.grid, loss, budget=BUDGET, adjacency=Replace(), target_bounds=rows.target_bounds, n_selected=n_selected,
         n_steps=n_steps, step_size=step_size, divisor=rows.private_size(), selection=selection,
     )  # fmt: skip
 
 
-def opendp_gaussian(plan):
+def opendp_gaussian(plan: DescentPlan) -> Any:
     """Return OpenDP's vector sampler at the standard deviation of the plan, or None with a note."""
     try:
         import opendp.prelude as dp
@@ -95,9 +108,11 @@ def speed() -> list[bool]:
     print(f"preparing the rows: {seconds(lambda: integer_rows(matrix, y, row_norm=1.0, target_bounds=(0, 1))):.3f} s")
     plan = planned(rows, LogisticLoss(clip=0.5), n_selected=500, n_steps=N_STEPS, step_size=50.0)
     coins, exact = Coins.from_system(), WithoutNoise(plan.settings)
+    event = plan.event
+    assert isinstance(event, GaussianStepsEvent)
 
-    def fit():
-        return descend(rows, plan.settings, FullGaussian(plan.settings, plan.event, coins))
+    def fit() -> NoisyDescent:
+        return descend(rows, plan.settings, FullGaussian(plan.settings, event, coins))
 
     slowdown, ours, plain = ratio(fit, lambda: descend(rows, plan.settings, exact))
     print(f"{N_STEPS} steps: {ours:.3f} s with noise, {plain:.3f} s without")
@@ -113,8 +128,8 @@ def speed() -> list[bool]:
             rows, LogisticLoss(clip=0.5), n_selected=500, n_steps=N_STEPS, step_size=50.0, selection=selection
         )
         other.draw(rows, coins)
-        took = seconds(lambda other=other: other.draw(rows, coins))
-        print(f"{N_STEPS} steps, {selection}: {took:.3f} s")
+        took = seconds(partial(other.draw, rows, coins))
+        show(f"{N_STEPS} steps, {selection}", took, unit="s")
     return met
 
 
@@ -145,7 +160,7 @@ def peak_memory(*task: str) -> float:
 
 
 def main() -> int:
-    tasks = {"imdb": imdb, "wide": wide}
+    tasks: dict[str, Callable[..., None]] = {"imdb": imdb, "wide": wide}
     if len(sys.argv) > 1:
         tasks[sys.argv[1]](*sys.argv[2:])
         # Of this process alone: the usage that `resource` tells counts the parent from which it was forked.

@@ -1,9 +1,13 @@
-"""Write the catalogue of error messages: `python docs/list_errors.py > docs/errors.md`, on purpose."""
+"""Write the catalogue of error messages: `python docs/list_errors.py > docs/errors.md`, on purpose.
+
+`python docs/list_errors.py --check` writes nothing and ends with 1 where that page is not up to date.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -66,5 +70,13 @@ def catalogue() -> str:
     return "\n".join(lines) + "\n"
 
 
+def check() -> str:
+    """Return what is to be done where the page differs from the source; nothing where it does not."""
+    page = Path(__file__).with_name("errors.md").read_text(encoding="utf-8")
+    return "" if page == catalogue() else "docs/errors.md is old: run `python docs/list_errors.py > docs/errors.md`."
+
+
 if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        sys.exit(check() or 0)
     print(catalogue(), end="")

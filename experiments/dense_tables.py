@@ -1,11 +1,16 @@
 """Real tables with a few columns beside each other: the default of a preconditioned descent, and hindsight.
 
-Called by `descent_defaults.py --real`. DISCREET_DATA is the folder of tables of the project's data notes. Every column
-is scaled by public bounds to [-1, 1]; a category has a dummy for every level but its first.
+    DISCREET_DATA=data python experiments/dense_tables.py > experiments/results/preconditioned-real.md
+
+Hindsight is the best of a grid of fixed settings without counts of clipped rows, chosen on other draws of noise than
+those on which it is scored, as the rule of `descent_defaults` is. DISCREET_DATA is the folder of tables of the
+project's data notes. Every column is scaled by public bounds to [-1, 1]; a category has a dummy for every level but its
+first.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from dataclasses import astuple
@@ -16,6 +21,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+
 from descent_defaults import Table, grid, rule, score, table
 from preconditioned_prototype import Array, Cost, Knobs
 
@@ -226,9 +232,7 @@ def print_cells(kept: Path, n_jobs: int) -> None:
     found = joblib.Parallel(n_jobs=n_jobs, verbose=5)(tasks)
     kept.write_text(json.dumps(found, indent=1))
     print("# The default of a preconditioned descent beside the best settings in hindsight, on real tables\n")
-    print(
-        "Command: `DISCREET_DATA=data python experiments/descent_defaults.py --real`. Replace; Approx has delta = 1e-6."
-    )
+    print("Command: `DISCREET_DATA=data python experiments/dense_tables.py`. Replace; Approx has delta = 1e-6.")
     print(f"Excess risk on the subsample over the fit without privacy: medians of {N_SUBSAMPLES} subsamples.\n")
     for title, tables in (("Held out", found[: len(HELD_OUT)]), ("The others", found[len(HELD_OUT) :])):
         print_rows(title, [row for rows in tables for row in rows])
@@ -246,3 +250,15 @@ def print_rows(title: str, found: list[dict[str, Any]]) -> None:
         print(f" | {row['constant']:.3g} | {row['hindsight']:.3g} | {share}, {clip}, {n_steps}, {step_size}, ", end="")
         print(f"{'warm' if warm else 'cold'} | {row['rule']:.3g} | {ratio:.2f}{' **miss**' if ratio > 1.5 else ''} |")
     print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--cells", type=Path, default=Path("descent-cells.json"))
+    options = parser.parse_args()
+    print_cells(options.cells, options.jobs)
+
+
+if __name__ == "__main__":
+    main()

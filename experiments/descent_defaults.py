@@ -1,7 +1,6 @@
 """How the default settings of a preconditioned descent were found: simulated tables, changes of one setting, the rule.
 
     python experiments/descent_defaults.py > experiments/results/descent-defaults.md
-    DISCREET_DATA=data python experiments/descent_defaults.py --real > experiments/results/preconditioned-real.md
     python experiments/descent_defaults.py --synthetic
 
 The simulated tables have 5,000 to 50,000 rows, 1 to 11 numbers (independent to collinear), up to 3 categories with rare
@@ -13,9 +12,8 @@ little below 1 was left. Real tables had a part in it too: the steps of counts, 
 and where and how fast pure descents start and grow were changed after misses on real tables had been seen, each only as
 far as simulations did not speak against it. results/preconditioned-real.md says what was held out until when.
 
-With --real the rule stands beside the best, in hindsight, of a grid of fixed settings without counts of clipped rows,
-chosen on other draws of noise than those on which it is scored, as the rule is. --synthetic is the setting in which
-rivals were measured.
+The script dense_tables.py puts the rule beside hindsight on real tables. --synthetic is the setting in which rivals
+were measured.
 """
 
 from __future__ import annotations
@@ -24,16 +22,18 @@ import argparse
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-from preconditioned_prototype import Array, Cost, Knobs, fit
 
 import discreet as dp
 from discreet.descent.preconditioned.defaults import settings_for
 from discreet.privacy.accounting import gaussian_mu
+from preconditioned_prototype import Array, Cost, Knobs, fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BOUNDS = {"squared": 2.0, "logistic": 1.0, "poisson": 1.0}
 FLOOR = 0.6
@@ -136,12 +136,13 @@ def numbers(rng: np.random.Generator, z: Array, errors: str) -> Array:
     if errors == "two":
         chance = 1 / (1 + np.exp(-rng.uniform(-2, 2) - rng.choice([0.3, 1.0, 2.0]) * z))
         return np.where(rng.random(n) < chance, 1.0, -1.0) * rng.choice([0.4, 1.0])
-    e = {
+    kinds: dict[str, Callable[[], Any]] = {
         "skew": lambda: rng.exponential(size=n) - 1,
         "left": lambda: 1 - rng.exponential(size=n),
         "heavy": lambda: rng.standard_t(3, size=n) / math.sqrt(3),
         "varying": lambda: rng.normal(size=n) * np.exp(0.5 * z) / math.exp(0.25),
-    }.get(errors, lambda: rng.normal(size=n))()
+    }
+    e = kinds.get(errors, lambda: rng.normal(size=n))()
     y = rng.uniform(-0.4, 0.4) + scale * (math.sqrt(explained) * z + math.sqrt(1 - explained) * e)
     ends = (-rng.uniform(0.3, 1), rng.uniform(0.3, 1)) if errors == "censored" else (-1, 1)
     return np.clip(y, *ends)
@@ -226,7 +227,8 @@ def cell(loss: str, noise: float, i: int, *, pure: bool) -> list[float]:
     """Return the logarithms of the excess risks of the rule, of every change of it, and of the best constant."""
     t = simulated(np.random.default_rng([SEED, i]), loss, ERRORS[i % len(ERRORS)])
     cost = cost_of(t, noise, pure=pure)
-    k = rule(loss, *t.A.shape, t.norm_squared, cost)
+    n, p = t.A.shape
+    k = rule(loss, n, p, t.norm_squared, cost)
     found = [score([t], cost, c, range(3 * i, 3 * i + 3)) for c in (k, *(replace(k, **f(k)) for f in CHANGES.values()))]
     return [math.log(max(risk, 1e-13)) for risk in (*found, t.of_constant)]
 
@@ -263,8 +265,9 @@ def grid(loss: str, *, pure: bool, warm: bool = True) -> list[Knobs]:
     clips = (0.03, 0.1, 0.3, 1.0, 2.0) if loss == "poisson" else (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
     shares = (0.2, 0.4) if pure else (0.15, 0.3)
     starts = (False, True) if warm and loss != "poisson" else (False,)
-    sizes = {"squared": (0.6, 1.0), "logistic": (2.0, 4.0), "poisson": (0.5, 0.9)}[loss]
-    sizes = sizes if pure else {"squared": (0.8,), "logistic": (3.0,), "poisson": (0.6,)}[loss]
+    two = {"squared": (0.6, 1.0), "logistic": (2.0, 4.0), "poisson": (0.5, 0.9)}
+    one = {"squared": (0.8,), "logistic": (3.0,), "poisson": (0.6,)}
+    sizes: tuple[float, ...] = two[loss] if pure else one[loss]
     steps = (1, 3, 5, 8, 12) if pure else (3, 6, 12, 25, 40)
     found = product(shares, clips, steps, sizes, starts)
     return [Knobs(f, clip, T, eta, start) for f, clip, T, eta, start in found]
@@ -302,16 +305,10 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=14)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int, default=16)
-    parser.add_argument("--real", action="store_true")
-    parser.add_argument("--cells", type=Path, default=Path("descent-cells.json"))
     parser.add_argument("--synthetic", action="store_true")
     options = parser.parse_args()
     if options.synthetic:
         synthetic(options.draws)
-    elif options.real:
-        import dense_tables
-
-        dense_tables.print_cells(options.cells, options.jobs)
     else:
         fitted(options.tables, options.jobs)
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
-from discreet.descent.rivals import perturbation
 from discreet.descent.losses import LogisticLoss
+from discreet.descent.rivals import perturbation
 from discreet.descent.rivals.minimizer import Minimizer, PrivateObjective
 
 if TYPE_CHECKING:

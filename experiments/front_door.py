@@ -18,7 +18,7 @@ import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -27,6 +27,9 @@ import pandas as pd
 import discreet as dp
 from discreet.estimators.methods import choice
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EPSILONS = ("0.1", "0.4", "0.8", "3.2")
 CURRENCIES = ("Pure", "Approx", "Zcdp", "Gdp")
@@ -299,7 +302,11 @@ def null_risk(case: Case) -> float:
     best = best_without_privacy(case.loss, A, case.y)
     constant = np.zeros(A.shape[1])
     mean = case.y.mean()
-    links = {"squared": lambda m: m, "logistic": lambda m: np.log(m / (1 - m)), "poisson": np.log}
+    links: dict[str, Callable[[float], float]] = {
+        "squared": lambda m: m,
+        "logistic": lambda m: np.log(m / (1 - m)),
+        "poisson": np.log,
+    }
     constant[0] = links[case.loss](mean)
     width = (case.bounds[1] - case.bounds[0]) / 2 if case.loss == "squared" else 1.0
     gap = losses(case.loss, A @ constant, case.y) - losses(case.loss, A @ best, case.y)

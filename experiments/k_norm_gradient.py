@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 
 import discreet as dp
+from discreet.estimators.k_norm import KNormGradientLogisticRegression
 from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
-from discreet.estimators.k_norm import KNormGradientLogisticRegression
 
 if TYPE_CHECKING:
     from collections.abc import Callable

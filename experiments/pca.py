@@ -19,12 +19,16 @@ import sys
 import time
 import warnings
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DATA = Path(os.environ.get("DISCREET_DATA", "../shared/data"))
 EPSILONS = ("0.01", "0.1", "1", "10")
@@ -39,7 +43,7 @@ TAX = {"XTOT": (1, 15), "nu18": (0, 12), "n1820": (0, 5), "n21": (0, 6), "age_he
        "e00200": (0, 200_000), "e02300": (0, 30_000), "e02400": (0, 60_000), "e01500": (0, 100_000)}  # fmt: skip
 
 
-def scaled(frame: pd.DataFrame, bounds: dict[str, tuple[float, float]]) -> np.ndarray:
+def scaled(frame: pd.DataFrame, bounds: Mapping[str, tuple[float, float]]) -> np.ndarray:
     """Return columns clipped to public bounds and brought to [-1, 1]."""
     columns = [
         2 * (frame[name].clip(*limits) - limits[0]) / (limits[1] - limits[0]) - 1 for name, limits in bounds.items()
@@ -75,13 +79,11 @@ def captured(rows: np.ndarray, components: np.ndarray) -> float:
     return float(np.trace(components @ moments @ components.T) / best)
 
 
-def ours(  # noqa: PLR0917  (the setting, and neighbours)
-    rows: np.ndarray, norm: float, epsilon: str, count: int, seed: int, adjacency: Any
-) -> np.ndarray:
+def ours(rows: np.ndarray, norm: float, epsilon: str, count: int, seed: int, *, adjacency: Any) -> np.ndarray:
     """Return our components."""
     import discreet as dp
-    from discreet.privacy.coins import Coins
     from discreet.estimators.pca import PrivatePCA
+    from discreet.privacy.coins import Coins
 
     budget = dp.Pure(epsilon=epsilon)
     ledger = dp.Ledger(total=budget, adjacency=adjacency, coins=Coins.from_seed(seed))
@@ -94,8 +96,8 @@ def as_documented(rows: np.ndarray, norm: float, epsilon: str, count: int, seed:
     import discreet as dp
     from discreet.privacy.coins import Coins
     from discreet.sampling.pca.components import Components, ComponentsPlan, plan_components
-    from discreet.sampling.policies import CoolDown
     from discreet.sampling.pca.second_moments import UnitGrid
+    from discreet.sampling.policies import CoolDown
 
     columns = rows.shape[1]
     target = Components(grid=UnitGrid(columns, norm), n_components=count, names=("",) * columns)
@@ -113,7 +115,8 @@ def theirs(rows: np.ndarray, norm: float, epsilon: str, count: int, seed: int) -
     import diffprivlib
 
     model = diffprivlib.models.PCA(count, epsilon=float(epsilon), data_norm=norm, centered=True, random_state=seed)
-    return model.fit(rows.copy()).components_[:count]
+    components: np.ndarray = model.fit(rows.copy()).components_
+    return components[:count]
 
 
 def measure(draw: Any) -> dict[str, list[float] | None]:
@@ -202,8 +205,8 @@ def main() -> None:
         return
     import discreet as dp
 
-    replace = measure(lambda *setting: ours(*setting, dp.Replace()))
-    either = measure(lambda *setting: ours(*setting, dp.AddRemove()))
+    replace = measure(partial(ours, adjacency=dp.Replace()))
+    either = measure(partial(ours, adjacency=dp.AddRemove()))
     documented = measure(as_documented)
     other = json.loads(options.other.read_text()) if options.other else {}
     print("# Variance that private components capture\n")

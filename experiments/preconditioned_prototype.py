@@ -1,4 +1,4 @@
-"""Preconditioned descent in floats: the algorithm of `discreet.descent.preconditioned.plan` where speed and change matter.
+"""Preconditioned descent in floats: what `discreet.descent.preconditioned.plan` does, made to be fast.
 
 Nothing here is private: noise is drawn from NumPy's generators and sums are floats. The scripts beside it use it to
 find default settings and to compare methods, thousands of fits at a time.

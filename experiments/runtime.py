@@ -29,13 +29,13 @@ from discreet.privacy.coins import Coins
 from discreet.privacy.curves.envelopes import CommonEnvelope
 from discreet.privacy.curves.runtimes import geometric_runtime
 from discreet.privacy.events.sampling import Runtime
-from discreet.sampling.targets.bases import Uniform
-from discreet.sampling.pca.bingham import Bingham
-from discreet.sampling.targets.holder import LogHoelder
 from discreet.sampling.k_norm.targets import KNormGradient, plan_k_norm
 from discreet.sampling.mechanisms import plan_draws
+from discreet.sampling.pca.bingham import Bingham
 from discreet.sampling.policies import BlockRestart, ConstantAcceptance, CoolDown, Plain, Squeeze, Truncated
 from discreet.sampling.samplers import Counters, run
+from discreet.sampling.targets.bases import Uniform
+from discreet.sampling.targets.holder import LogHoelder
 from discreet.sampling.targets.user_targets import UserTarget
 
 if TYPE_CHECKING:
@@ -90,11 +90,15 @@ def incomes(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def absolute_loss(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return minus the sum of distances from the incomes, in parts of their range."""
-    return -np.abs(points - rows.T).sum(axis=1) / 200_000
+    distances: np.ndarray = np.abs(points - rows.T).sum(axis=1)
+    return -distances / 200_000
 
 
 def cases() -> Iterator[Case]:
     """Yield the targets whose data are there."""
+    rows: Any
+    other: Any
+    target: Any
     if (DATA / "cps").exists():
         rows, other = incomes(12)
         whole = UserTarget(utility=absolute_loss, base=Uniform(bounds=dp.Interval(0, 200_000)), upper=0, lower=-12,

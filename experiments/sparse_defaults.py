@@ -135,6 +135,10 @@ def grid_of(case: Scenario) -> list[Settings]:
     grid = case.rows.grid
     half_width = (case.rows.target_bounds[1] - case.rows.target_bounds[0]) / 2
     curvature = 0.25 if case.loss == "logistic" else 1.0
+    counts: tuple[int, ...]
+    steps: tuple[float, ...]
+    clips: tuple[float, ...]
+    floors: tuple[float, ...]
     if case.dense:
         unit = grid.n_columns / grid.row_norm**2 / curvature
         counts, steps, clips, floors = (1, 2, 4, 8, 12, 20), (0.5, 1.0, 2.0, 4.0), (0.02, 0.05, 0.1, 0.3), (3.0,)

@@ -24,18 +24,18 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fast_minimizer
 import numpy as np
 import scipy.sparse as sp
 
 import discreet as dp
-from discreet.descent.rivals import two_stage
+import fast_minimizer
 from discreet.descent.baseline import ight_not_private
-from discreet.estimators.descent_base import bounded_rows
 from discreet.descent.losses import loss_named
+from discreet.descent.rivals import two_stage
 from discreet.descent.rows import integer_rows
 from discreet.descent.steps import Descent
 from discreet.errors import DiscreetError
+from discreet.estimators.descent_base import bounded_rows
 from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def grid_of(setting: Setting, loss: str) -> Iterator[Choice]:
 def fit(data: Drawn, setting: Setting, loss: str, choice: Choice, method: str, *, epsilon: int, seed: int) -> float:
     """Return the error of one fit."""
     step_size = choice.step / setting.moment * (4 if loss == "logistic" else 1)
-    common = {
+    common: dict[str, Any] = {
         "target_bounds": bounds(setting, loss),
         "n_selected": choice.n_selected,
         "n_steps": choice.n_steps,
@@ -157,15 +158,16 @@ def _mean_error(sets: list[Drawn], setting: Setting, loss: str, choice: Choice, 
     return float(np.mean(runs))
 
 
-def default(data: Drawn, setting: Setting, loss: str, epsilon: int, seed: int) -> float:
+def untuned(setting: Setting, loss: str, epsilon: int, data: Drawn, seed: int) -> float:
     """Return the error of the estimator as it comes."""
-    declared = {
+    declared: dict[str, Any] = {
         "budget": dp.Approx(epsilon=epsilon, delta=DELTA),
         "sparsity": setting.sparsity,
         "row_norm": setting.row_norm,
         "entry_bound": setting.entry_bound,
         "adjacency": dp.Replace(),
     }
+    model: Any
     if loss == "squared":
         model = dp.SparseLinearRegression(**declared, y_bounds=dp.Interval(-setting.y_bound, setting.y_bound))
     else:
@@ -209,12 +211,11 @@ def main() -> None:
     print("| --- |" + " --- |" * (len(EPSILONS) + 1), flush=True)
     for method in options.methods:
         cells, settings = [], []
+        run: Callable[[Drawn, int], float]
         for epsilon in EPSILONS:
             if method == "default":
                 settings.append("by rule")
-
-                def run(data: Drawn, seed: int, epsilon: int = epsilon) -> float:
-                    return default(data, setting, loss, epsilon, seed)
+                run = partial(untuned, setting, loss, epsilon)
             else:
                 best, run = tuned(tuning, setting, loss, method, epsilon)
                 settings.append(f"{best.n_selected},{best.n_steps},{best.step:g},{best.clip:g}")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.nightly
 HERE = Path(__file__).parent
 EXPERIMENTS = HERE.parents[1] / "experiments"
 DATA = Path(os.environ.get("DISCREET_DATA", "../shared/data"))
-# The best of a grid of fixed settings in hindsight, which no rule changes: from experiments/descent_defaults.py --real.
+# The best of a grid of fixed settings in hindsight, which no rule changes: from experiments/dense_tables.py.
 HINDSIGHT = json.loads((HERE / "hindsight.json").read_text())
 MOST = 1.5
 

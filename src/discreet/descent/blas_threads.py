@@ -30,7 +30,7 @@ def one_thread() -> Iterator[int]:
 
 @lru_cache(maxsize=1)
 def _controller() -> Any:
-    import threadpoolctl  # type: ignore[import-untyped]  # comes with scikit-learn
+    import threadpoolctl  # comes with scikit-learn
 
     return threadpoolctl.ThreadpoolController()
 

@@ -1,8 +1,8 @@
 """How far private quantiles are from the data's own, on real data, against diffprivlib and OpenDP at the same epsilon.
 
-    python experiments/quantiles.py --rival diffprivlib > /tmp/diffprivlib.json         (where it is installed)
-    python experiments/quantiles.py --rival opendp > /tmp/opendp.json                   (where it is installed)
-    python experiments/quantiles.py --with /tmp/diffprivlib.json /tmp/opendp.json > experiments/results/quantiles.md
+    python experiments/private_quantiles.py --rival diffprivlib > diffprivlib.json         (where it is installed)
+    python experiments/private_quantiles.py --rival opendp > opendp.json                   (where it is installed)
+    python experiments/private_quantiles.py --with diffprivlib.json opendp.json > experiments/results/quantiles.md
 
 DISCREET_DATA is a folder with acs_national2019/, census1980/, cps/ and pnad2015_brazil/ as described in the project's
 data notes; sets that are absent are skipped. An error is the distance of the answer from the data's quantile, in units
@@ -154,7 +154,7 @@ def write(kinds: dict[str, dict[str, float]]) -> None:
     """Print the tables, and how often each rival is nearer."""
     print("# Private quantiles: distance from the data's own\n")
     print(f"Means of {RUNS} draws, {FEWER_RUNS} of OpenDP, in units of the column.")
-    print("See `experiments/quantiles.py` for the data and what is compared.")
+    print("See `experiments/private_quantiles.py` for the data and what is compared.")
     print("`unit`: the answers are multiples of the column's own unit, which is public, where it has one.")
     print("diffprivlib fails where its weights underflow.")
     print("diffprivlib 0.6.6; OpenDP 0.16.0, with 1,001 candidates or every unit.\n")
