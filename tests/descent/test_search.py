@@ -15,8 +15,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import discreet as dp
-from discreet.descent.search import plan as search_plan
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
+from discreet.estimators import search_plan
 from discreet.estimators.search import PrivateSearch, candidate_list
 from discreet.estimators.search_plan import SearchPlan, draw_below, draw_counts, draw_run_count
 from discreet.estimators.search_rows import LOSS_UNITS, by_content, by_position, split_rows, total_loss
