@@ -246,9 +246,10 @@ def test_currency_must_be_a_class():
 def test_every_kind_is_found_by_a_process_that_imported_none():
     """A file may name any kind: its module is imported then, and defines it."""
     code = (
-        "from importlib import import_module; from discreet.privacy import events; assert not events._KINDS; "
-        "[import_module(f'discreet.privacy.{home}') for home in events._MODULES.values()]; "
-        "print(all(events._KINDS[kind].__module__ == f'discreet.privacy.{home}' "
+        "from importlib import import_module; from discreet.privacy.events import event as events; "
+        "assert not events._KINDS; "
+        "[import_module(f'discreet.privacy.events.{home}') for home in events._MODULES.values()]; "
+        "print(all(events._KINDS[kind].__module__ == f'discreet.privacy.events.{home}' "
         "for kind, home in events._MODULES.items()) and events._KINDS.keys() == events._MODULES.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
