@@ -13,7 +13,7 @@ def test_every_test_of_the_list_is_there():
     for name in NAMES:
         file, _, path = name.partition("::")
         names = {one.name for one in ast.walk(ast.parse((HERE / file).read_text())) if isinstance(one, ast.FunctionDef)}
-        assert path.split("::")[-1] in names, name
+        assert not path or path.split("::")[-1] in names, name
 
 
 def test_the_list_is_sorted_and_names_nothing_twice():
@@ -24,7 +24,7 @@ def test_the_list_is_sorted_and_names_nothing_twice():
 def test_coverage_rests_during_the_tests_of_the_list(pytestconfig):
     """What is on the list gets the marker that pytest-cov knows, every case of it, and nothing else does."""
     (settings,) = (one for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "UNTRACED"))
-    file, _, name = NAMES[0].partition("::")
+    file, _, name = next(one for one in NAMES if "::" in one).partition("::")
     marked = []
     items = [
         SimpleNamespace(nodeid=f"{HERE.name}/{file}::{test}", path=HERE / file, add_marker=marked.append)
