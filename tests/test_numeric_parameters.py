@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.privacy import accounting
-from good_calls import CALLS
+from good_calls import CALLS, Call
 from privacy.doubles import gaussian, laplace
 
 BAD = [math.nan, math.inf, -math.inf, -1, -0.5, True, np.True_, "x", "nan", "inf", np.float32("nan"), None, [1], 1j]
@@ -40,7 +40,7 @@ NOT_CALLED |= {"RegressionResult", "Coins", "PiecewiseLinear"}
 
 def kinds_of(parameter):
     """Return the types of an annotation."""
-    return set(re.split(r"\s*\|\s*", str(parameter.annotation)))
+    return set(re.split(r"\s*\|\s*", str(parameter.annotation).replace("dp.", "")))
 
 
 def is_number(value):
@@ -96,6 +96,30 @@ def test_bad_numbers_are_refused_by_name(call, name):
     """NaN, infinities, booleans, texts, lists; negative numbers, too, but for bounds. The message names it."""
     found = [refusal(call, name, bad) for bad in bad_values(call, call.parameters()[name])]
     assert not any(found), "\n".join(one for one in found if one)
+
+
+def test_what_is_numeric_says_the_signature():
+    """A new parameter is tested as it stands; what it takes beside numbers is not called bad."""
+
+    def judged(
+        rate: "float",
+        size: "int | None" = None,
+        *,
+        flag: "bool" = True,
+        bounds: "dp.Interval",
+        name: "str" = "",
+        step=1,
+        X=None,
+    ):
+        """Take one of every kind."""
+
+    call = Call(judged, {"rate": 1.0, "bounds": dp.Interval(0, 1)})
+    taken = call.parameters()
+    assert [name for name, one in taken.items() if is_numeric(call, one)] == ["rate", "size", "flag", "bounds", "step"]
+    assert bad_values(call, taken["rate"]) == BAD
+    assert None not in bad_values(call, taken["size"])
+    assert True not in bad_values(call, taken["flag"])
+    assert refusal(call, "rate", -1) == "-1: accepted"
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
