@@ -16,11 +16,16 @@ ENTRIES = list(registry().values())
 # Fast enough for every change: with all their runs, honest and overspent.
 QUICK = [
     "rounded Laplace", "rounded Laplace, few steps", "rounded Laplace, coarse", "rounded Gaussian",
-    "rounded Gaussian, few steps", "rounded Gaussian, coarse", "Gumbel choice of one", "Gumbel choice of three",
-    "l-infinity K-norm", "posterior draw", "KNG, mean", "Bingham, cool-down",
+    "rounded Gaussian, few steps", "rounded Gaussian, coarse", "Gumbel choice of one", "posterior draw", "KNG, mean", "Bingham, cool-down",
 ]  # fmt: skip
-# As many runs, and ten to forty seconds: by night.
-PATIENT = ["Wishart difference", "sample, slopes, cool-down", "sample, slopes, truncated"]
+# As many runs, and five to forty seconds: by night.
+PATIENT = [
+    "Gumbel choice of three",
+    "l-infinity K-norm",
+    "Wishart difference",
+    "sample, slopes, cool-down",
+    "sample, slopes, truncated",
+]
 # Whose fits are many; by night.
 SLOW = ["PrivateSearch"]
 # Whose verdicts say that they are no evidence: half of so few runs rehearse too little.
