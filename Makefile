@@ -61,7 +61,7 @@ lint: $(VENV)/developer $(VENV)/installed
 	$(BIN)/twine check --strict dist/*.whl
 
 test: lint $(VENV)/browser
-	$(PYTEST) -n $(JOBS) -m "not nightly" --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
+	$(PYTEST) -n $(JOBS) --dist worksteal -m "not nightly" --durations=20 --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
 
 nightly: $(VENV)/developer $(VENV)/installed
 	export DISCREET_HYPOTHESIS="new examples"; $(PYTEST) -n $(JOBS) --dist loadscope -m "nightly or hypothesis"

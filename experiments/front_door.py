@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 import discreet as dp
-from discreet.estimators.methods import choice
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
+from discreet.estimators.methods import choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,7 +35,7 @@ from discreet.descent.rivals import two_stage
 from discreet.descent.rows import integer_rows
 from discreet.descent.steps import Descent
 from discreet.errors import DiscreetError
-from discreet.estimators.descent_base import bounded_rows
+from discreet.models.predictors import bounded_rows
 from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 

@@ -64,7 +64,7 @@ def test_sub_packages_export_nothing():
         "descent",
         "report",
         "sampling",
-        "regression",
+        "estimators",
         "audit",
         "cli",
         "examples",

@@ -3,6 +3,8 @@
 import copy
 import warnings
 from contextlib import suppress
+from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,7 @@ from estimators_for_tests import (
     TARGETS,
     name_of,
 )
+from every_one import for_every
 from sparse_for_tests import BROKEN, FORMATS, broken, parts_of, sparse, untidy
 
 # One broken matrix of each other kind; all of them in tables/test_sparse_rows.py.
@@ -67,6 +70,18 @@ def fitted(case, X, y):
     """Return the estimator fitted with coins of a test seed."""
     ledger = ledger_of(case)
     return case.fit(X, y, **({} if ledger is None else {"ledger": ledger}))
+
+
+@cache
+def plain(case):
+    """Return the estimator fitted to the table itself; tests ask it, and change nothing."""
+    return fitted(case, TABLE.copy(), case.y)
+
+
+@cache
+def tidy_fit(case):
+    """Return the estimator fitted to the table as a summed sparse matrix."""
+    return fitted(case, scipy.sparse.csr_array(TABLE), case.y)
 
 
 def refused(case, X, y=None, *, kind=InvalidData, match=None, **options):
@@ -159,7 +174,7 @@ def test_new_rows_with_a_masked_cell_lack_it(case):
     """Predictions, probabilities, decisions and transforms refuse it as they refuse NaN."""
     if case.name == "BoundsScaler":
         return
-    model = fitted(case, TABLE, case.y)
+    model = plain(case)
     for masked in masked_forms(TABLE):
         for name in case.answers():
             with pytest.raises(InvalidData, match="missing cells"):
@@ -169,7 +184,7 @@ def test_new_rows_with_a_masked_cell_lack_it(case):
 @each_plain
 def test_a_score_does_not_read_below_a_mask(case):
     """Masked targets and weights are refused; without a masked cell the score is that of the array."""
-    model = fitted(case, TABLE, case.y)
+    model = plain(case)
     masked, _ = masked_and_nan(case.y)
     with pytest.raises(InvalidData, match="`y` has missing cells"):
         model.score(TABLE, masked)
@@ -185,7 +200,7 @@ def test_a_mask_that_hides_nothing_changes_nothing(case):
     """The release is that of the plain arrays."""
     y = case.y
     masked = fitted(case, np.ma.array(TABLE), None if y is None else np.ma.array(y))
-    assert same(answers(case, masked, TABLE), answers(case, fitted(case, TABLE, y), np.ma.array(TABLE)))
+    assert same(answers(case, masked, TABLE), answers(case, plain(case), np.ma.array(TABLE)))
 
 
 def test_functions_do_not_read_below_a_mask():
@@ -224,11 +239,14 @@ MOMENTS = {
 
 
 @each
-@pytest.mark.parametrize("kind", MOMENTS)
-def test_a_column_of_moments_is_refused_by_name_and_type(case, kind):
+def test_a_column_of_moments_is_refused_by_name_and_type(case):
     """In frames of pandas, before a charge; no count of nanoseconds is clipped to a constant."""
-    cells, named = MOMENTS[kind]
-    refused(case, frame().assign(b=cells), case.y, match=f"Column 'b' has .*type {named}")
+
+    def check(kind):
+        cells, named = MOMENTS[kind]
+        refused(case, frame().assign(b=cells), case.y, match=f"Column 'b' has .*type {named}")
+
+    for_every(MOMENTS, check)
 
 
 @each
@@ -242,22 +260,25 @@ def test_arrays_and_other_frames_of_moments_are_refused(case):
 
 
 @pytest.mark.parametrize("case", [*NUMERIC, *(case for case in FRAMES_PAIRED if case.target != "label")], ids=name_of)
-@pytest.mark.parametrize("kind", MOMENTS)
-def test_a_target_of_moments_is_refused_by_name_and_type(case, kind):
+def test_a_target_of_moments_is_refused_by_name_and_type(case):
     """As an array and as a series, with and without a schema, before a charge."""
-    X, _ = given(case)
-    cells, named = MOMENTS[kind]
-    if case.schema and kind in {"dates", "Timedelta"}:  # their column is read as the schema's door reads it
-        refused(case, X, pd.Series(cells, name=case.target), match="missing")
-        return
-    if case.schema:
-        kept = {"with a zone": r"timestamp\[ns, tz=UTC\]"}.get(kind, named)
-        found = f"Column `{case.target}` is declared as a number or flag; its type is {kept}"
-    else:
-        found = f"Column '{case.target}' has .*type {named}"
-    refused(case, X, pd.Series(cells, name=case.target), match=found)
-    if isinstance(cells, np.ndarray) and not case.schema:
-        refused(case, X, cells, match=f"Column 'y' has the type {named}")
+
+    def check(kind):
+        X, _ = given(case)
+        cells, named = MOMENTS[kind]
+        if case.schema and kind in {"dates", "Timedelta"}:  # their column is read as the schema's door reads it
+            refused(case, X, pd.Series(cells, name=case.target), match="missing")
+            return
+        if case.schema:
+            kept = {"with a zone": r"timestamp\[ns, tz=UTC\]"}.get(kind, named)
+            found = f"Column `{case.target}` is declared as a number or flag; its type is {kept}"
+        else:
+            found = f"Column '{case.target}' has .*type {named}"
+        refused(case, X, pd.Series(cells, name=case.target), match=found)
+        if isinstance(cells, np.ndarray) and not case.schema:
+            refused(case, X, cells, match=f"Column 'y' has the type {named}")
+
+    for_every(MOMENTS, check)
 
 
 @pytest.mark.parametrize("case", WEIGHTED, ids=name_of)
@@ -290,7 +311,7 @@ def test_np_matrix_is_refused_by_name(case):
     dense = scipy.sparse.csr_matrix(TABLE).todense()
     for X in (np.matrix(TABLE), dense):
         refused(case, X, case.y, kind=InvalidType, match=r"`X` is a np.matrix.*np.asarray\(X\)")
-    model = fitted(case, TABLE, case.y)
+    model = plain(case)
     for name in case.answers():
         with pytest.raises(InvalidType, match=r"np.matrix.*np.asarray\(X\)"):
             getattr(model, name)(dense)
@@ -366,50 +387,59 @@ def test_functions_pair_by_label():
 
 
 @each_sparse
-@pytest.mark.parametrize("name", [name for name in BROKEN if name.startswith("csr, number")] + ELSEWHERE)
-def test_a_broken_matrix_is_refused_before_anything_follows_it(case, name):
+def test_a_broken_matrix_is_refused_before_anything_follows_it(case):
     """Numbers outside the shape and parts that do not belong together, in fit before a charge, and in predictions."""
-    refused(case, broken(name), case.y, match="`X` is a broken sparse matrix")
-    model = fitted(case, TABLE, case.y)
-    for method in case.answers():
+
+    def check(name):
+        refused(case, broken(name), case.y, match="`X` is a broken sparse matrix")
+        model = plain(case)
+        for method in case.answers():
+            with pytest.raises(InvalidData, match="`X` is a broken sparse matrix"):
+                getattr(model, method)(broken(name))
         with pytest.raises(InvalidData, match="`X` is a broken sparse matrix"):
-            getattr(model, method)(broken(name))
-    with pytest.raises(InvalidData, match="`X` is a broken sparse matrix"):
-        model.score(broken(name), case.y)
+            model.score(broken(name), case.y)
+
+    for_every([name for name in BROKEN if name.startswith("csr, number")] + ELSEWHERE, check)
 
 
 @each_sparse
-@pytest.mark.parametrize("make", CLASSES)
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_rows_in_any_order_and_in_parts_are_the_summed_ones(case, make, index):
+def test_rows_in_any_order_and_in_parts_are_the_summed_ones(case):
     """Fit, predictions and score are those of the summed matrix, and the caller's arrays stay as they were."""
-    expected = fitted(case, scipy.sparse.csr_array(TABLE), case.y)
-    matrix = untidy(make, index)
-    before = [part.copy() for part in parts_of(matrix)]
-    for part in parts_of(matrix):
-        part.setflags(write=False)
-    model = fitted(case, matrix, case.y)
-    tidy = scipy.sparse.csr_array(TABLE)
-    assert same(answers(case, model, tidy), answers(case, expected, tidy))
-    assert same(answers(case, model, matrix), answers(case, expected, tidy))
-    assert model.score(matrix, case.y) == expected.score(tidy, case.y)
-    for part, old in zip(parts_of(matrix), before, strict=True):
-        assert part.dtype == old.dtype
-        assert part.tobytes() == old.tobytes()
+
+    def check(how):
+        make, index = how
+        expected = tidy_fit(case)
+        matrix = untidy(make, index)
+        before = [part.copy() for part in parts_of(matrix)]
+        for part in parts_of(matrix):
+            part.setflags(write=False)
+        model = fitted(case, matrix, case.y)
+        tidy = scipy.sparse.csr_array(TABLE)
+        assert same(answers(case, model, tidy), answers(case, expected, tidy))
+        assert same(answers(case, model, matrix), answers(case, expected, tidy))
+        assert model.score(matrix, case.y) == expected.score(tidy, case.y)
+        for part, old in zip(parts_of(matrix), before, strict=True):
+            assert part.dtype == old.dtype
+            assert part.tobytes() == old.tobytes()
+
+    for_every(product(CLASSES, [np.int32, np.int64]), check)
 
 
 @each_sparse
-@pytest.mark.parametrize("kind", FORMATS)
-def test_every_sparse_format_is_read_and_never_written_to(case, kind):
+def test_every_sparse_format_is_read_and_never_written_to(case):
     """Its parts may be read-only; the model is that of compressed rows."""
-    expected = fitted(case, scipy.sparse.csr_array(TABLE), case.y)
-    matrix = sparse(kind)
-    before = [copy.deepcopy(part) for part in parts_of(matrix)]
-    for part in parts_of(matrix):
-        part.setflags(write=False)
-    model = fitted(case, matrix, case.y)
-    assert same(answers(case, model, matrix), answers(case, expected, scipy.sparse.csr_array(TABLE)))
-    assert all(np.array_equal(part, old) for part, old in zip(parts_of(matrix), before, strict=True))
+
+    def check(kind):
+        expected = tidy_fit(case)
+        matrix = sparse(kind)
+        before = [copy.deepcopy(part) for part in parts_of(matrix)]
+        for part in parts_of(matrix):
+            part.setflags(write=False)
+        model = fitted(case, matrix, case.y)
+        assert same(answers(case, model, matrix), answers(case, expected, scipy.sparse.csr_array(TABLE)))
+        assert all(np.array_equal(part, old) for part, old in zip(parts_of(matrix), before, strict=True))
+
+    for_every(FORMATS, check)
 
 
 @each_sparse
@@ -428,7 +458,7 @@ def test_a_broken_matrix_is_not_followed_where_dense_rows_are_wanted(case):
     """It is refused as a sparse one, and nothing follows its numbers."""
     matrix = broken("csr, number 5,000,000")
     refused(case, matrix, case.y, kind=InvalidType, match="Sparse data was passed for `X`")
-    model = fitted(case, TABLE, case.y)
+    model = plain(case)
     for name in case.answers():
         with pytest.raises(InvalidType, match="Sparse data"):
             getattr(model, name)(matrix)
@@ -454,20 +484,23 @@ def _arrays(values, tmp_path, name):
 
 
 @each
-@pytest.mark.parametrize("form", ["plain", "locked", "Fortran", "strided", "mapped"])
-def test_dense_arrays_are_never_written_to(case, form, tmp_path):
+def test_dense_arrays_are_never_written_to(case, tmp_path):
     """Fit, predictions, score: the arrays of rows, targets and weights stay bit for bit; they may be read-only."""
-    X = _arrays(TABLE, tmp_path, "X")[form]
-    y = None if case.y is None else _arrays(case.y, tmp_path, "y")[form]
-    weights = {"sample_weight": np.linspace(0.1, 1, len(TABLE))} if case.weights else {}
-    for array in weights.values():
-        array.setflags(write=False)
-    before = TABLE.tobytes(), None if y is None else case.y.tobytes()
-    model = case.fit(X, y, **weights)
-    answers(case, model, X)
-    if case.target != "none":
-        model.score(X, y)
-    assert (np.ascontiguousarray(X).tobytes(), None if y is None else np.ascontiguousarray(y).tobytes()) == before
+
+    def check(form):
+        X = _arrays(TABLE, tmp_path, "X")[form]
+        y = None if case.y is None else _arrays(case.y, tmp_path, "y")[form]
+        weights = {"sample_weight": np.linspace(0.1, 1, len(TABLE))} if case.weights else {}
+        for array in weights.values():
+            array.setflags(write=False)
+        before = TABLE.tobytes(), None if y is None else case.y.tobytes()
+        model = case.fit(X, y, **weights)
+        answers(case, model, X)
+        if case.target != "none":
+            model.score(X, y)
+        assert (np.ascontiguousarray(X).tobytes(), None if y is None else np.ascontiguousarray(y).tobytes()) == before
+
+    for_every(["plain", "locked", "Fortran", "strided", "mapped"], check)
 
 
 @pytest.mark.parametrize("case", [*CASES, *FRAMED], ids=name_of)
@@ -512,32 +545,35 @@ ODD = {
 
 
 @each
-@pytest.mark.parametrize("odd", ODD)
-def test_an_odd_cell_is_refused_without_being_quoted(case, odd):
+def test_an_odd_cell_is_refused_without_being_quoted(case):
     """A number beyond all doubles, objects, bytes: missing or refused, by one of our errors, before a charge."""
-    X = TABLE.astype(object)
-    X[4, 1] = ODD[odd]
-    if case.name == "BoundsScaler":
-        missing = case.make().x_bounds is not None and odd in {"a number beyond doubles", "an object that raises"}
-        if missing or odd in {"not a number", "NA", "NaT"}:
-            scaled = case.fit(X).transform(X)
-            assert np.isnan(scaled[4, 1])
-            assert np.array_equal(
-                np.delete(scaled.ravel(), 13), np.delete(case.fit(TABLE).transform(TABLE).ravel(), 13)
-            )
-            return
-    assert "7351" not in refused(case, X, case.y, kind=DiscreetError)
-    assert "7351" not in refused(case, frame(X), case.y, kind=DiscreetError)
-    if case.target in {"number", "count"}:
-        y = case.y.astype(object)
-        y[4] = ODD[odd]
-        assert "7351" not in refused(case, TABLE, y, kind=DiscreetError)
+
+    def check(odd):
+        X = TABLE.astype(object)
+        X[4, 1] = ODD[odd]
+        if case.name == "BoundsScaler":
+            missing = case.make().x_bounds is not None and odd in {"a number beyond doubles", "an object that raises"}
+            if missing or odd in {"not a number", "NA", "NaT"}:
+                scaled = case.fit(X).transform(X)
+                assert np.isnan(scaled[4, 1])
+                assert np.array_equal(
+                    np.delete(scaled.ravel(), 13), np.delete(case.fit(TABLE).transform(TABLE).ravel(), 13)
+                )
+                return
+        assert "7351" not in refused(case, X, case.y, kind=DiscreetError)
+        assert "7351" not in refused(case, frame(X), case.y, kind=DiscreetError)
+        if case.target in {"number", "count"}:
+            y = case.y.astype(object)
+            y[4] = ODD[odd]
+            assert "7351" not in refused(case, TABLE, y, kind=DiscreetError)
+
+    for_every(ODD, check)
 
 
 @each
 def test_objects_that_are_numbers_are_read_as_numbers(case):
     """A frame or an array of Python objects gives the model of the same numbers."""
-    expected = fitted(case, TABLE, case.y)
+    expected = plain(case)
     for X in (TABLE.astype(object), frame(TABLE.astype(object)), TABLE.tolist(), np.char.mod("%.17g", TABLE)):
         model = fitted(case, X, case.y)
         rows = np.asarray(X, dtype=object) if isinstance(X, list) else X

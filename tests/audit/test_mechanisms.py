@@ -16,10 +16,17 @@ ENTRIES = list(registry().values())
 # Fast enough for every change: with all their runs, honest and overspent.
 QUICK = [
     "rounded Laplace", "rounded Laplace, few steps", "rounded Laplace, coarse", "rounded Gaussian",
-    "rounded Gaussian, few steps", "rounded Gaussian, coarse", "Gumbel choice of one", "Gumbel choice of three",
-    "l-infinity K-norm", "Wishart difference", "sample, slopes, cool-down", "sample, slopes, truncated",
-    "posterior draw", "KNG, mean", "Bingham, cool-down",
+    "rounded Gaussian, few steps", "rounded Gaussian, coarse", "Gumbel choice of one", "posterior draw",
+    "KNG, mean", "Bingham, cool-down",
 ]  # fmt: skip
+# As many runs, and five to forty seconds: by night.
+PATIENT = [
+    "Gumbel choice of three",
+    "l-infinity K-norm",
+    "Wishart difference",
+    "sample, slopes, cool-down",
+    "sample, slopes, truncated",
+]
 # Whose fits are many; by night.
 SLOW = ["PrivateSearch"]
 # Whose verdicts say that they are no evidence: half of so few runs rehearse too little.
@@ -56,7 +63,7 @@ def test_slow_entries_run_once(name):
     assert np.isfinite(case.mechanism(case.first, Coins.from_seed(0), 1)).all()
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.nightly) for name in PATIENT)])
 def test_quick_entries_have_level_and_power(name):
     """As claimed: consistent. With as much less noise as the entry says, or a tenth more than the verdict: violated."""
     entry = registry()[name]

@@ -166,8 +166,20 @@ def test_what_has_no_default_is_refused():
         settings_for(**FACTS | {"budget": Approx(epsilon=1, delta=0)})
 
 
-@pytest.mark.parametrize(("loss", "noise"), [("squared", 0.1), ("logistic", 0.1), ("poisson", 0.3), ("squared", 0.02)])
-@pytest.mark.parametrize("pure", [False, True])
+# One table and currency a loss; all others by night.
+@pytest.mark.parametrize(
+    ("pure", "loss", "noise"),
+    [
+        (True, "squared", 0.1),
+        (False, "logistic", 0.1),
+        (False, "poisson", 0.3),
+        pytest.param(False, "squared", 0.1, marks=pytest.mark.nightly),
+        pytest.param(True, "logistic", 0.1, marks=pytest.mark.nightly),
+        pytest.param(True, "poisson", 0.3, marks=pytest.mark.nightly),
+        pytest.param(False, "squared", 0.02, marks=pytest.mark.nightly),
+        pytest.param(True, "squared", 0.02, marks=pytest.mark.nightly),
+    ],
+)
 def test_the_default_is_near_the_best_of_fixed_settings_on_simulated_tables(fitting, loss, noise, pure):
     """Over tables never used for the fit, at most 1.5 times the best single setting in hindsight, geometric mean."""
     rng = np.random.default_rng(99)

@@ -23,8 +23,8 @@ class Bug:
         Tests, below the folder of tests, of which at least one must fail.
     audits : tuple of str
         Names of audits of ours, of which at least one must convict; none where no audit looks there.
-    nightly : bool
-        Whether it is planted in nightly runs alone.
+    always : bool
+        Whether `make test` plants it, one bug a room; `make nightly` plants all.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Bug:
     after: str
     tests: tuple[str, ...]
     audits: tuple[str, ...] = ()
-    nightly: bool = False
+    always: bool = False
 
 
 _STORED = tomllib.loads((Path(__file__).parent / "planted.toml").read_text(encoding="utf-8"))

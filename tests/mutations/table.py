@@ -12,7 +12,8 @@ HEAD = """\
 # Planted bugs
 
 Each of these bugs was planted in a copy of the package, one at a time, and at least one test had to fail.
-`make test` plants them again; of the bugs that an audit must convict, `make nightly` runs the audits, too.
+`make nightly` plants all of them again, and runs the audits that must convict; `make test` plants one a room and checks
+that every other one can be planted and that the tests that find it are there.
 `PYTHONPATH=tests python tests/mutations/table.py > docs/planted-bugs.md` writes this page.
 
 | planted bug | in | found by | convicted by the audit |

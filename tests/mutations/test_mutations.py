@@ -1,5 +1,10 @@
-"""Planted bugs: every one is found by a test that passes without it."""
+"""Planted bugs: every one is found by a test that passes without it.
 
+All of them are planted by night, one a room in `make test`; that the others can be planted, and that the tests that
+find them are there, is checked every time.
+"""
+
+import ast
 import re
 from dataclasses import replace
 from importlib import import_module
@@ -7,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import discreet
 from discreet.audit.mechanisms import FAMILIES, registry
 from mutations.planted import BUGS, Bug
 from mutations.planting import TESTS, plant, run_audits, run_tests
@@ -18,13 +24,36 @@ NOTHING = Bug(name="none", file="errors.py", before=_FIRST_WORDS, after=_FIRST_W
 
 
 @pytest.mark.parametrize(
-    "bug", [pytest.param(bug, id=bug.name, marks=[pytest.mark.nightly] * bug.nightly) for bug in BUGS]
+    "bug", [pytest.param(bug, id=bug.name, marks=[pytest.mark.nightly] * (not bug.always)) for bug in BUGS]
 )
 def test_a_planted_bug_is_found(bug, tmp_path):
     """At least one of the named tests fails in a copy of the package that has the bug."""
     code, found = run_tests(bug.tests, plant(bug, tmp_path), timeout=TIMEOUT)
     assert code == 1, f"nobody found: {bug.name}"
     assert found is not None
+
+
+def test_one_bug_of_each_room_is_always_planted():
+    """The rooms that hold bugs at all."""
+    assert {room_of(bug) for bug in BUGS if bug.always} == {room_of(bug) for bug in BUGS}
+
+
+def room_of(bug):
+    return bug.file.split("/")[0]
+
+
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name) for bug in BUGS])
+def test_a_bug_can_be_planted_and_names_tests_that_are_there(bug):
+    """Its text stands in its file exactly once, and what takes its place is Python; a test of every name exists."""
+    text = (Path(discreet.__file__).parent / bug.file).read_text(encoding="utf-8")
+    assert text.count(bug.before) == 1
+    ast.parse(text.replace(bug.before, bug.after))
+    assert bug.before != bug.after
+    for test in bug.tests:
+        file, _, name = test.partition("::")
+        tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
+        there = {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}
+        assert not name or name.split("[")[0].split("::")[-1] in there
 
 
 # Half a minute each: by night.
@@ -50,10 +79,10 @@ def test_audits_find_three_bugs_of_each_room():
     """Noise, the functional mechanism, descent, and exact draws; names are those of the registry."""
     audits = {name: bug.name for bug in BUGS for name in bug.audits}
     assert set(audits) <= set(registry())
-    rooms = {"noise_cases": 0, "gram_cases": 0, "descent_cases": 0, "sampling_cases": 0}
+    rooms = {"noise": 0, "gram": 0, "descent": 0, "sampling": 0}
     for bug in BUGS:
         for room in rooms:
-            family = {entry.name for entry in vars(import_module(f"discreet.audit.{room}"))[FAMILIES[room]]}
+            family = {entry.name for entry in vars(import_module(f"discreet.audit.cases.{room}"))[FAMILIES[room]]}
             rooms[room] += bool(family & set(bug.audits))
     assert min(rooms.values()) >= 3, rooms
 

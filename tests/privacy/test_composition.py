@@ -38,7 +38,7 @@ def test_gaussian_parts_are_one_gaussian():
     assert float(total.epsilon("0.002")) == pytest.approx(0.9029396430, rel=1e-6)
 
 
-@pytest.mark.parametrize("steps", [1, 10, 1000])
+@pytest.mark.parametrize("steps", [1, pytest.param(10, marks=pytest.mark.nightly), 1000])
 @pytest.mark.parametrize("own_grid", [False, True])
 def test_distributions_of_losses_against_the_exact_gaussian(steps, own_grid):
     """Never below the exact epsilon, at most 1 % above it (0.1 % in fact), for 1, 10 and 1000 steps."""

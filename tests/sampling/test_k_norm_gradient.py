@@ -287,6 +287,18 @@ def test_the_normalizer_is_what_makes_the_density_sharper():
     assert many.event.price <= Pure(epsilon=1)
 
 
+@pytest.mark.parametrize(("kind", "budgets"), [("log_cosh", ["7/10", "21/20", "16/5"]), ("logistic", ["9/10"])])
+def test_a_clock_that_costs_more_than_thought_leaves_the_price_within_the_budget(kind, budgets):
+    """The density is less sharp by a little; it was an error once."""
+    target = KNormGradient.logistic(n_columns=1, row_norm=1.0, ridge=20)
+    if kind == "log_cosh":
+        target = KNormGradient.linear(n_columns=1, row_norm=1.0, y_bounds=(-8, 8), clip=0.5, ridge=20)
+    for epsilon in budgets:
+        event = plan_of(target, Pure(epsilon=epsilon), 1, runtime=CoolDown(eta="1/10", s="1/2")).event
+        assert isinstance(event, KNormGradientEvent)
+        assert 0.99 * float(Fraction(epsilon)) < float(event.price.epsilon) <= float(Fraction(epsilon))
+
+
 @pytest.mark.parametrize("kind", BUILDERS)
 def test_log_ratios_err_by_less_than_is_paid_for(kind):
     """Against 50-digit arithmetic at the exact proposals, log ratios are within the declared error."""

@@ -21,6 +21,7 @@ from discreet.tables.readers.tables import open_rows, open_table
 from discreet.tables.schema.columns import Category, Date, Flag, Number, Reading
 from discreet.tables.schema.schema import Schema
 from discreet.tables.units import UnitReader
+from every_one import for_every
 from tables.tabular import assert_silent
 
 LEVELS = ["1", "2", "1.5", "-3", "True", "2020-01-02", "2020-01-02 10:00:00", "a", "9007199254740993", "0.25"]
@@ -118,31 +119,34 @@ def same(found, wanted):
     return found.dtype == wanted.dtype and np.array_equal(found, wanted, equal_nan=found.dtype.kind == "f")
 
 
-@pytest.mark.parametrize("declared", DECLARED)
 @pytest.mark.parametrize(("kind", "cells", "readable"), ARROW, ids=id_of)
-def test_arrow_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable, declared):
+def test_arrow_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable):
     """Of every Arrow type, plain, in a dictionary, in runs and in slices."""
-    column = DECLARED[declared]
-    reader = ColumnReader("x", column, Reading())
-    array = arrow_of(kind, cells)
-    if declared not in readable:
-        with pytest.raises(InvalidData, match="`x`") as caught:
-            reader.from_arrow(array)
-        assert str(kind) in str(caught.value)
-        assert_silent(caught.value)
-        return
-    wanted = alone(column, cells)
-    assert same(reader.from_arrow(array)[0], wanted)
-    assert same(reader.from_arrow(array.slice(1))[0], wanted[1:])
-    places = pa.array([*range(len(cells)), None, 0], pa.int8())
-    again = np.append(wanted, [reader.nothing()[0], wanted[0]]).astype(wanted.dtype)
-    if not isinstance(kind, pa.BaseExtensionType):
-        assert same(reader.from_arrow(pa.DictionaryArray.from_arrays(places, array))[0], again)
-    if kind not in (pa.null(), pa.string_view()) and not isinstance(kind, pa.BaseExtensionType):
-        ends = pa.array(np.arange(2, 2 * len(cells) + 1, 2), pa.int32())
-        runs = pa.RunEndEncodedArray.from_arrays(ends, array)
-        assert same(reader.from_arrow(runs)[0], np.repeat(wanted, 2))
-        assert same(reader.from_arrow(runs.slice(1, 3))[0], np.repeat(wanted, 2)[1:4])
+
+    def check(declared):
+        column = DECLARED[declared]
+        reader = ColumnReader("x", column, Reading())
+        array = arrow_of(kind, cells)
+        if declared not in readable:
+            with pytest.raises(InvalidData, match="`x`") as caught:
+                reader.from_arrow(array)
+            assert str(kind) in str(caught.value)
+            assert_silent(caught.value)
+            return
+        wanted = alone(column, cells)
+        assert same(reader.from_arrow(array)[0], wanted)
+        assert same(reader.from_arrow(array.slice(1))[0], wanted[1:])
+        places = pa.array([*range(len(cells)), None, 0], pa.int8())
+        again = np.append(wanted, [reader.nothing()[0], wanted[0]]).astype(wanted.dtype)
+        if not isinstance(kind, pa.BaseExtensionType):
+            assert same(reader.from_arrow(pa.DictionaryArray.from_arrays(places, array))[0], again)
+        if kind not in (pa.null(), pa.string_view()) and not isinstance(kind, pa.BaseExtensionType):
+            ends = pa.array(np.arange(2, 2 * len(cells) + 1, 2), pa.int32())
+            runs = pa.RunEndEncodedArray.from_arrays(ends, array)
+            assert same(reader.from_arrow(runs)[0], np.repeat(wanted, 2))
+            assert same(reader.from_arrow(runs.slice(1, 3))[0], np.repeat(wanted, 2)[1:4])
+
+    for_every(DECLARED, check)
 
 
 def test_arrow_unions_are_refused():
@@ -221,25 +225,28 @@ NUMPY = [
 ]
 
 
-@pytest.mark.parametrize("declared", DECLARED)
 @pytest.mark.parametrize(("kind", "cells", "readable"), NUMPY, ids=id_of)
-def test_numpy_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable, declared):
+def test_numpy_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable):
     """Of every NumPy type, also with a mask, under which everything is missing."""
-    column = DECLARED[declared]
-    reader = ColumnReader("x", column, Reading())
-    array = np.zeros(1, kind) if not readable else np.array(cells, kind)
-    if declared not in readable:
-        with pytest.raises(InvalidData, match="`x`") as caught:
-            reader.from_numpy(array)
-        assert str(array.dtype) in str(caught.value)
-        assert_silent(caught.value)
-        return
-    wanted = alone(column, cells)
-    assert same(reader.from_numpy(array)[0], wanted)
-    if kind.kind == "T":
-        return  # NumPy has no masks for it
-    masked = np.ma.MaskedArray(array, mask=[True] + [False] * (len(cells) - 1))
-    assert same(reader.from_numpy(masked)[0], np.append(reader.nothing(), wanted[1:]).astype(wanted.dtype))
+
+    def check(declared):
+        column = DECLARED[declared]
+        reader = ColumnReader("x", column, Reading())
+        array = np.zeros(1, kind) if not readable else np.array(cells, kind)
+        if declared not in readable:
+            with pytest.raises(InvalidData, match="`x`") as caught:
+                reader.from_numpy(array)
+            assert str(array.dtype) in str(caught.value)
+            assert_silent(caught.value)
+            return
+        wanted = alone(column, cells)
+        assert same(reader.from_numpy(array)[0], wanted)
+        if kind.kind == "T":
+            return  # NumPy has no masks for it
+        masked = np.ma.MaskedArray(array, mask=[True] + [False] * (len(cells) - 1))
+        assert same(reader.from_numpy(masked)[0], np.append(reader.nothing(), wanted[1:]).astype(wanted.dtype))
+
+    for_every(DECLARED, check)
 
 
 def test_a_masked_cell_of_a_table_is_missing_and_nobody():
@@ -289,20 +296,23 @@ PANDAS = [
 ]
 
 
-@pytest.mark.parametrize("declared", DECLARED)
 @pytest.mark.parametrize(("kind", "cells", "readable"), PANDAS, ids=id_of)
-def test_pandas_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable, declared):
+def test_pandas_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable):
     """Of every dtype of pandas; the door is that of data frames."""
-    series = pd.Series(cells, dtype=None if kind == "interval" else kind)
-    frame = pd.DataFrame({"x": series})
-    table = open_table(frame, Schema({"x": DECLARED[declared]}))
-    if declared not in readable:
-        with pytest.raises(InvalidData, match="`x`") as caught:
-            list(table.blocks())
-        assert_silent(caught.value)
-        return
-    (block,) = table.blocks()
-    assert same(block.columns["x"], alone(DECLARED[declared], cells))
+
+    def check(declared):
+        series = pd.Series(cells, dtype=None if kind == "interval" else kind)
+        frame = pd.DataFrame({"x": series})
+        table = open_table(frame, Schema({"x": DECLARED[declared]}))
+        if declared not in readable:
+            with pytest.raises(InvalidData, match="`x`") as caught:
+                list(table.blocks())
+            assert_silent(caught.value)
+            return
+        (block,) = table.blocks()
+        assert same(block.columns["x"], alone(DECLARED[declared], cells))
+
+    for_every(DECLARED, check)
 
 
 def test_a_categorical_of_a_type_without_meaning_is_refused():
@@ -357,18 +367,21 @@ POLARS = [
 ]
 
 
-@pytest.mark.parametrize("declared", DECLARED)
 @pytest.mark.parametrize(("kind", "cells", "readable"), POLARS, ids=id_of)
-def test_polars_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable, declared):
+def test_polars_types_are_read_as_their_cells_alone_or_refused(kind, cells, readable):
     """Of every type of polars; the door is that of data frames."""
-    table = open_table(pl.DataFrame({"x": pl.Series(cells, dtype=kind)}), Schema({"x": DECLARED[declared]}))
-    if declared not in readable:
-        with pytest.raises(InvalidData, match="`x`") as caught:
-            list(table.blocks())
-        assert_silent(caught.value)
-        return
-    (block,) = table.blocks()
-    assert same(block.columns["x"], alone(DECLARED[declared], cells))
+
+    def check(declared):
+        table = open_table(pl.DataFrame({"x": pl.Series(cells, dtype=kind)}), Schema({"x": DECLARED[declared]}))
+        if declared not in readable:
+            with pytest.raises(InvalidData, match="`x`") as caught:
+                list(table.blocks())
+            assert_silent(caught.value)
+            return
+        (block,) = table.blocks()
+        assert same(block.columns["x"], alone(DECLARED[declared], cells))
+
+    for_every(DECLARED, check)
 
 
 def test_units_are_the_same_whatever_type_holds_them():

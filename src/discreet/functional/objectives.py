@@ -16,6 +16,7 @@ from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.functional.gram import gram_of, plan_gram
 from discreet.functional.moments import Moments
+from discreet.lattice.bounds import Interval
 from discreet.lattice.grid import DEFAULT_BITS
 from discreet.models.result import RegressionResult
 from discreet.privacy.release import release, settle_adjacency
@@ -26,7 +27,7 @@ from discreet.tables.selection import Selection
 
 if TYPE_CHECKING:
     from discreet.functional.least_squares import LeastSquares
-    from discreet.lattice.bounds import Box, Interval
+    from discreet.lattice.bounds import Box
     from discreet.lattice.grid import Layout
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
@@ -310,6 +311,10 @@ class SquaredObjective(QuadraticObjective):
     """
 
     y_bounds: Interval
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.y_bounds, Interval):
+            raise InvalidType(f"`y_bounds` must be an Interval(lower, upper); found {type(self.y_bounds).__name__}.")
 
     @property
     def target_bounds(self) -> Interval:

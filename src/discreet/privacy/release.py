@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from discreet import _checks
 from discreet._warnings import warn
 from discreet.errors import AdjacencyMismatch, InvalidArgument, InvalidType, LargeDeltaWarning, NoLedgerWarning
 from discreet.privacy.adjacency import Adjacency, check_adjacency
@@ -218,6 +219,8 @@ def release(
     releases of one ledger together keep its total. Proof: docs/proofs/accounting.md
     """
     event = plan.event
+    if n_rows is not None:
+        _checks.integer(n_rows, "n_rows", low=0)
     if ledger is None:
         _say_that_nothing_remembers()
     payer = _ledger_of_its_own(event) if ledger is None else ledger

@@ -38,7 +38,7 @@ def test_the_law_is_exactly_rounded_gaussian(fits, laws, word_bits, case):
     fits(released, edges(statistic, step_bits), laws["gaussian"], math.sqrt(variance))
 
 
-@pytest.mark.parametrize("word_bits", [1, 3])
+@pytest.mark.parametrize("word_bits", [pytest.param(1, marks=pytest.mark.nightly), 3])
 def test_words_of_any_length_have_the_same_law(fits, laws, word_bits):
     """With words of one bit even the octant is asked for later; the law stays."""
     coins = Coins.from_seed(22, word_bits=word_bits)

@@ -59,7 +59,7 @@ def test_every_entry_has_the_marginal_law_of_its_half_width(fits, word_bits, n):
         fits(released[:, entry], edges(-3, 1), marginal_cdf, 8 * width, size=2)
 
 
-@pytest.mark.parametrize("size", [3, 21])
+@pytest.mark.parametrize("size", [3, pytest.param(21, marks=pytest.mark.nightly)])
 def test_the_gauge_is_a_gamma_variable(fits, size):
     """max_i |z_i| / h_i ~ Gamma(m, 1 / rate): one shape less than the radius that it was made of."""
     widths = [1 + index % 3 for index in range(size)]
@@ -88,6 +88,7 @@ def test_the_direction_is_uniform_on_the_box_and_independent_of_the_gauge():
     assert np.abs(correlations).max() < 5 / math.sqrt(8_000)
 
 
+@pytest.mark.nightly  # the gauge and the marginal laws say the same of fewer entries
 def test_moments_are_those_of_the_formula():
     """Std h_i sqrt((m + 1)(m + 2) / 3) / rate, mean 0, no correlation: at the 120 entries of a 15-column matrix."""
     size, n = 120, 2_500

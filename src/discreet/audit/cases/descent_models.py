@@ -167,5 +167,5 @@ DESCENT_MODELS = (
         n_runs=1000,
         tells=10,
     ),
-    Entry(name="PrivateSearch", make=_search, budget=_APPROX, covers=("PrivateSearch",), n_runs=520, tells=8),
+    Entry(name="PrivateSearch", make=_search, budget=_APPROX, covers=("PrivateSearch",), n_runs=520, tells=16),
 )

@@ -20,7 +20,7 @@ from discreet.numbers.intervals import Arithmetic, Interval, arithmetic, ends
 from discreet.numbers.outward import exp_down, exp_up, float_up, log_up, round_down
 from discreet.privacy.concentrated_accounting import zcdp_delta, zcdp_epsilon
 from discreet.privacy.curves.families import SymmetricCurve
-from discreet.privacy.curves.tradeoff import SHADE, TINY
+from discreet.privacy.curves.tradeoff import TINY, shade_down
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,7 @@ class ConcentratedCurve(SymmetricCurve):
         length, other = -np.log(middle), -np.log1p(-middle)
         steep = -np.expm1(-(np.maximum(0.0, np.sqrt(length) - root) ** 2))
         flat = np.exp(-((root + np.sqrt(other)) ** 2))
-        return np.where(inside, np.maximum(steep, flat) * (1 - SHADE), 1 - alphas)
+        return np.where(inside, shade_down(np.maximum(steep, flat)), 1 - alphas)
 
     @cached_property
     def _corner(self) -> tuple[Fraction, Fraction, Fraction] | None:

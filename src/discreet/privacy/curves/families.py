@@ -24,7 +24,7 @@ from discreet.numbers.intervals import Arithmetic, Interval, enclose, refined
 from discreet.numbers.mills import normal_tail
 from discreet.numbers.outward import LARGEST, exp_down, exp_up, float_down, float_up, log_up, round_down
 from discreet.numbers.roots import rational_root, root_up
-from discreet.privacy.curves.tradeoff import SHADE, TINY, TradeoffFunction
+from discreet.privacy.curves.tradeoff import SHADE, TINY, TradeoffFunction, shade_down
 from discreet.privacy.gaussian_accounting import delta_of, epsilon_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class EpsilonDelta(SymmetricCurve):
         """Return the curve in floats, rounded down."""
         rest, epsilon = float_down(1 - self._delta), float_up(min(self._epsilon, Fraction(10**4)))
         steep = np.where(alphas == 0, rest, rest - _scaled(epsilon, alphas) - 2.0**-52)
-        flat = math.exp(-epsilon) * (1 - SHADE) * (rest - alphas)
+        flat = shade_down(math.exp(-epsilon) * (rest - alphas))
         return np.maximum(steep, flat)
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
@@ -157,8 +157,7 @@ class GaussianCurve(SymmetricCurve):
         """Return the curve in floats, rounded down."""
         from scipy.special import ndtr, ndtri
 
-        betas: Floats = ndtr(-ndtri(alphas) - float_up(self._mu)) * (1 - SHADE)
-        return betas
+        return shade_down(ndtr(-ndtri(alphas) - float_up(self._mu)))
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
         """Return the exact delta of a Gaussian release, rounded up."""
@@ -236,12 +235,12 @@ class LaplaceCurve(SymmetricCurve):
     def float_betas(self, alphas: Floats) -> Floats:
         """Return the curve in floats, rounded down."""
         epsilon = float_up(min(self._epsilon, Fraction(10**4)))
-        shrunk = math.exp(-epsilon)
         safe = np.maximum(alphas, 1e-300)
         steep = 1 - _scaled(epsilon, alphas)
-        middle = np.minimum(0.5, shrunk / (4 * safe) * (1 - SHADE))
+        # One exponential: exp(-epsilon) by itself has too few digits where epsilon is large.
+        middle = np.minimum(0.5, shade_down(np.exp(np.minimum(0.0, -epsilon - np.log(4 * safe)))))
         left = np.where(steep > 0.5, steep - 2.0**-52, np.where(alphas > 0, middle, 1.0))
-        return np.where(alphas >= 0.5, shrunk * (1 - alphas) * (1 - SHADE), left)
+        return np.where(alphas >= 0.5, shade_down(math.exp(-epsilon) * (1 - alphas)), left)
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
         """Return 1 - exp((epsilon - own epsilon) / 2), or 0 from its own epsilon on."""

@@ -24,7 +24,7 @@ from discreet.errors import InvalidArgument
 from discreet.numbers.intervals import Arithmetic, Interval, arithmetic, enclose, ends, refined
 from discreet.numbers.outward import LARGEST, exp_limits, exp_up, float_down, float_up, log_up, round_down
 from discreet.privacy.curves.families import EpsilonDelta, SymmetricCurve
-from discreet.privacy.curves.tradeoff import SHADE, TINY, DualCurve, TradeoffFunction
+from discreet.privacy.curves.tradeoff import SHADE, TINY, DualCurve, TradeoffFunction, shade_down
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -284,7 +284,7 @@ class SmoothRuntime(SymmetricCurve):
         right = (1 - alphas) ** (1 / r)
         line = 1 - float_up(self.upper_delta(Fraction(0))) - alphas
         sides = np.maximum(np.where(alphas <= corner, left - 2.0**-50, -1.0), np.where(right <= corner, right, -1.0))
-        return np.where((alphas > 0) & (alphas < 1), np.maximum(sides, line - 2.0**-50) * (1 - SHADE), 1 - alphas)
+        return np.where((alphas > 0) & (alphas < 1), shade_down(np.maximum(sides, line - 2.0**-50)), 1 - alphas)
 
     def upper_delta(self, epsilon: Fraction) -> Fraction:
         """Return (1 - r) (r e^-epsilon)^(r / (1 - r)), rounded up."""

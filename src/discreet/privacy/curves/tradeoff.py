@@ -52,6 +52,11 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 MOST_FLOAT_EPSILON = 709.0
 
 
+def shade_down(betas: Floats) -> Floats:
+    """Return floats of a curve a little smaller: below `TINY`, where floats lose their digits, they become 0."""
+    return np.maximum(0.0, betas * (1 - SHADE) - TINY)
+
+
 def is_exact(value: object) -> bool:
     """Whether a number was asked exactly, so that the answer is exact too."""
     return isinstance(value, (Fraction, Decimal, str))
@@ -323,7 +328,7 @@ class DualCurve(TradeoffFunction):
         left, right = self._best_slopes(alphas)
         below, beside = _left_lines(self, left, alphas), _right_lines(self.inverse(), right, alphas)
         # The exponential of a tangent is right to some 2**-43 of it.
-        return np.maximum(below - 2.0**-41, beside * (1 - SHADE))
+        return np.maximum(below - 2.0**-41, shade_down(beside))
 
     def _best_slopes(self, alphas: Floats) -> tuple[Floats, Floats]:
         """Return the logarithms of the slopes of the best lines from the left and from the right."""

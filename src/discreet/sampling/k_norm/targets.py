@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet import _checks
-from discreet.errors import IncompatiblePlan, InvalidData
+from discreet.errors import IncompatiblePlan, InvalidData, InvalidType
+from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.privacy.budgets import Approx, Budget, Pure
 from discreet.privacy.events.k_norm import KNormGradientEvent
@@ -27,13 +28,14 @@ from discreet.tables.cells.given_cells import matrix_of_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.lattice.bounds import Interval
     from discreet.privacy.coins import Coins
     from discreet.sampling.policies import Policy
 
 LOSSES = ("log_cosh", "huber")
 # Points are published on a grid of so many steps a unit displacement, at least.
 _STEPS = 2**12
+# How often a scale is corrected by what its price is above the budget.
+_CORRECTIONS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,8 +243,10 @@ class KNormGradient:
     ) -> GradientTarget:
         """Return linear regression with residuals clipped to `clip`: smoothly ("log_cosh"), or as Huber's ("huber")."""
         kind = LogCoshLoss if _checks.one_of(loss, "loss", LOSSES) == "log_cosh" else HuberLoss
-        low, high = y_bounds if isinstance(y_bounds, tuple) else (y_bounds.lower, y_bounds.upper)
-        bounds = float(low), float(high)
+        interval = Interval(*y_bounds) if isinstance(y_bounds, tuple) and len(y_bounds) == 2 else y_bounds
+        if not isinstance(interval, Interval):
+            raise InvalidType(f"`y_bounds` must be an Interval(lower, upper); found {type(y_bounds).__name__}.")
+        bounds = interval.lower, interval.upper
         reader = NormedRows(grid=UnitGrid(n_columns, row_norm), bounds=bounds, constant=constant)
         return GradientTarget(loss=kind(clip=clip), reader=reader, ridge=ridge)
 
@@ -280,12 +284,19 @@ def plan_k_norm(
         return plain
     first = plan_draws(target, budget=_with_epsilon(budget, double), **common)
     double -= _beside(first)
-    if double <= budget.epsilon:
-        return plain
-    sharp = plan_draws(target, budget=_with_epsilon(budget, double), **common)
-    numbers = {field.name: getattr(sharp.event, field.name) for field in fields(sharp.event)}
-    event = KNormGradientEvent(**{**numbers, "budget": budget, "normalizer": change})
-    return SamplingPlan(event, target, sharp.scaled)
+    # The clock of a less sharp plan may cost more: where the price is still above the budget, the rest is taken off.
+    for _ in range(_CORRECTIONS):
+        if double <= budget.epsilon:
+            break
+        sharp = plan_draws(target, budget=_with_epsilon(budget, double), **common)
+        numbers = {field.name: getattr(sharp.event, field.name) for field in fields(sharp.event)}
+        room = _with_epsilon(budget, double + n_draws * change)
+        event = KNormGradientEvent(**{**numbers, "budget": room, "normalizer": change})
+        excess = _epsilon_of(event.price) - budget.epsilon
+        if excess <= 0:
+            return SamplingPlan(replace(event, budget=budget), target, sharp.scaled)
+        double -= 4 * excess
+    return plain
 
 
 def _with_epsilon(budget: Pure | Approx, epsilon: Fraction) -> Pure | Approx:
@@ -294,6 +305,10 @@ def _with_epsilon(budget: Pure | Approx, epsilon: Fraction) -> Pure | Approx:
 
 def _beside(plan: SamplingPlan) -> Fraction:
     """Return what the event pays in epsilon beside the utility: for errors, and for the clock."""
-    event, price = plan.event, plan.event.price
+    event = plan.event
+    return _epsilon_of(event.price) - event.n_draws * 2 * event.scale * event.sensitivity
+
+
+def _epsilon_of(price: Budget) -> Fraction:
     assert isinstance(price, (Pure, Approx))  # noqa: S101  (as its budget)
-    return price.epsilon - event.n_draws * 2 * event.scale * event.sensitivity
+    return price.epsilon

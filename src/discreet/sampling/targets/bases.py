@@ -103,7 +103,8 @@ class Normal(Base):
     spread: float
 
     def __post_init__(self) -> None:
-        values = [self.center] if np.ndim(self.center) == 0 else list(self.center)
+        several = np.iterable(self.center) and not isinstance(self.center, (str, bytes))
+        values = list(self.center) if several else [self.center]
         if not values:
             raise InvalidArgument("`center` must have at least one number.")
         object.__setattr__(self, "center", tuple(_checks.finite_float(value, "center") for value in values))

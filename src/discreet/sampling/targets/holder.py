@@ -212,6 +212,8 @@ class Discretized(ExactTarget):
         if self.per_side is None:
             raise InvalidArgument("`per_side` must say how many cells a side the grid has.")
         check_grid(self.target.bounds, self.per_side, "Discretized")
+        if self.n_rows is not None:
+            object.__setattr__(self, "n_rows", _checks.whole(self.n_rows, "n_rows", low=1))
 
     @property
     def name(self) -> str:

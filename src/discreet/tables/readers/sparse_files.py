@@ -162,6 +162,7 @@ def _read_svmlight(path: str | os.PathLike[str], n_columns: int | None, *, zero_
             "give the public number of columns."
         )
     width = _checks.integer(n_columns, "n_columns", low=1, high=2**40)
+    _checks.boolean(zero_based, "zero_based")
 
     without_record: list[int] = []
 
