@@ -147,14 +147,14 @@ def test_ids_are_unique_and_figures_have_words(plain, sparse):
     assert all(figure["role"] == "img" and figure["aria-label"] for figure in figures)
 
 
-def test_a_sparse_model_shows_its_selected_of(sparse):
+def test_a_sparse_model_shows_its_selected_columns(sparse):
     """Columns that are not selected are not in the table; the number of selected ones is told."""
     text = Page(report_html(sparse)).text
     for place in np.flatnonzero(sparse.coef_):
         assert f"column {place}" in text
     assert f"column {np.flatnonzero(sparse.coef_ == 0)[0]}\n" not in text
     assert "of 60" in text
-    assert "No intervals" in text
+    assert "no intervals" in text
 
 
 def test_sem_04_a_seeded_release_says_so(plain):
