@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from discreet.descent.selectors import keep_largest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from discreet.descent.steps import Descent
 
 # Steps are shortened to so many inverse curvatures of what is certain: rows are steeper than that. On simulations two
 # steps had to be shorter than more of them, which make good for a first one that was too long.
@@ -42,7 +40,7 @@ class Steepness:
     it. Proof: docs/proofs/descent.md.
     """
 
-    def __init__(self, settings: Descent) -> None:
+    def __init__(self, settings: Any) -> None:
         self.factor, self.first_factor = 1.0, 1.0
         self._settings = settings
         self._largest, self._n_seen = 0.0, 0
@@ -82,6 +80,6 @@ class Steepness:
     @property
     def factors(self) -> NDArray[np.float64]:
         """What one unit of a summed gradient moves each entry of the iterate; the intercept's steps stay as long."""
-        factors = self._settings.factors
+        factors: NDArray[np.float64] = self._settings.factors
         factors[: self._settings.grid.n_columns] *= self.factor
         return factors

@@ -72,9 +72,7 @@ def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
             _files.one_of(result.method, METHODS)
         if home is not None and not result.settings.keys() <= _SETTINGS:
             raise ValueError
-        if found.__name__ != result.estimator:
-            raise ValueError
-        if not issubclass(found, kind):
+        if found.__name__ != result.estimator or not issubclass(found, kind):
             raise InvalidData(f"{str(path)!r} holds a {result.estimator}. Load it by that class.")
         model = found(**{name: _declared(name, value) for name, value in result.declarations.items()})
         model.take_result(result)

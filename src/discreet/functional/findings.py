@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from discreet.privacy.findings import Finding
 from discreet.tables.schema.declarations import declared_texts
 
-if TYPE_CHECKING:
-    from discreet.functional.moments import Moments
 
-
-def finding_of_moments(moments: Moments) -> Finding:
+def finding_of_moments(moments: Any) -> Finding:
     """Return what a release of moments says: its columns; its numbers are for regressions."""
     released = moments.release
     columns = {} if moments.design is None else moments.design.schema.columns

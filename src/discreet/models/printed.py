@@ -35,6 +35,11 @@ ESTIMATES = (
 )
 
 
+def title_of(loss: str) -> str:
+    """Return what a model of a loss is called."""
+    return TITLES.get(loss, f"{loss.capitalize()} regression")
+
+
 class Summary:
     """The table of a regression: estimates, what they may be off by, and from where that comes.
 
@@ -89,7 +94,7 @@ class Summary:
     def heading(self) -> str:
         """What stands above the table."""
         result = self._result
-        return str(result.formula) if _of_moments_alone(result) and result.formula else TITLES[result.loss]
+        return str(result.formula) if _of_moments_alone(result) and result.formula else title_of(result.loss)
 
     @property
     def remarks(self) -> list[str]:

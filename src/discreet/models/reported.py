@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.models.printed import TITLES, quality_of, selected_of, shown_names
+from discreet.models.printed import quality_of, selected_of, shown_names, title_of
 from discreet.privacy.findings import Estimate, Finding, finite
 from discreet.tables.schema.declarations import declared_texts
 
@@ -34,7 +34,7 @@ def finding_of_result(result: Any) -> Finding:
     )
     parabola = result.loss == "logistic" and result.method == "moments" and result.reason is None
     return Finding(
-        title=_OF_DEGREE_TWO if parabola else TITLES[result.loss],
+        title=_OF_DEGREE_TWO if parabola else title_of(result.loss),
         asked=_asked(result),
         event=result.event,
         label=result.label,

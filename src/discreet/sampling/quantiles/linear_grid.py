@@ -57,7 +57,7 @@ class LinearOnGrid(GridTarget):
     >>> from discreet.lattice.bounds import Interval
     >>> from discreet.privacy.adjacency import Replace
     >>> from discreet.sampling.k_norm.model_rows import LayoutRows
-    >>> from discreet.tables.arrays import array_layout
+    >>> from discreet.tables.array_rows import array_layout
     >>> layout = array_layout(("x0",), Box(lower=[0], upper=[10]), Interval(0, 5), intercept=True)
     >>> target = LinearOnGrid(reader=LayoutRows(layout=layout, labels=False), coef_bound=1)
     >>> target.dimension, target.sensitivity(Replace()), target.modulus(100).constant

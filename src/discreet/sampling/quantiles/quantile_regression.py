@@ -78,7 +78,7 @@ class QuantileRegressionTarget(ExactTarget):
     --------
     >>> from discreet.lattice.bounds import Box, Interval
     >>> from discreet.sampling.k_norm.model_rows import LayoutRows
-    >>> from discreet.tables.arrays import array_layout
+    >>> from discreet.tables.array_rows import array_layout
     >>> layout = array_layout(("x0",), Box(lower=[0], upper=[10]), Interval(0, 5), intercept=True)
     >>> reader = LayoutRows(layout=layout, labels=False)
     >>> target = QuantileRegressionTarget(reader=reader, q="1/2", per_side=101, adjacency=Replace())
