@@ -316,3 +316,12 @@ def test_a_terminal_sees_the_steps(words, discreet, monkeypatch):
     monkeypatch.setattr(progress, "stepping", watched)
     assert discreet("fit", "--sparse", "words.npz", *LOGISTIC, *BUDGET, "--steps", 5)[0] == 0
     assert told == [(step, 5) for step in range(1, 6)]
+
+
+def test_a_method_without_steps_shows_no_bar_of_them(words, discreet, monkeypatch):
+    """On a terminal a perturbed objective is minimized without a count of steps."""
+    import sys
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    asked = ["fit", "--sparse", "words.npz", *LOGISTIC[:3], *COMMON[2:], "--epsilon", 9]
+    assert discreet(*asked)[0] == 0

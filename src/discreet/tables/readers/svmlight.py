@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import _checks
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -110,13 +108,6 @@ def _numbers(texts: Any) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    # Arrow knows no sign of what is above 0; its error is a ValueError.
     plain = pc.replace_substring_regex(texts, pattern=r"^\+([0-9.])", replacement=r"\1")
-    try:
-        return np.asarray(plain.cast(pa.float64()).to_numpy())
-    except pa.ArrowInvalid:
-        pass
-    # Arrow refuses what is nearer to 0 than any double.
-    numbers = [_checks.float_of(text) for text in texts.to_pylist()]
-    if None in numbers:
-        raise ValueError
-    return np.array(numbers, dtype=np.float64)
+    return np.asarray(plain.cast(pa.float64()).to_numpy())
