@@ -22,13 +22,12 @@ from discreet.descent.losses import LogisticLoss, SquaredLoss
 from discreet.descent.rivals.frank_wolfe import plan_frank_wolfe
 from discreet.descent.rivals.perturbation import plan_perturbation
 from discreet.descent.rivals.two_stage import plan_two_stage
-from discreet.descent.row_grid import RowGrid
 from discreet.descent.rows import integer_rows
 from discreet.descent.simulation import tune_on_simulation
 from discreet.errors import NoiseDominatedWarning
-from discreet.functional.minimax import minimax, taylor
 from discreet.functional.objectives import last_column_selection
 from discreet.functional.paper_modes import printed_sensitivity
+from discreet.functional.parabola import minimax, taylor
 from discreet.functional.repair import mean_predictor, minimise
 from discreet.lattice.gram import gram_of_arrays
 from discreet.lattice.grid import Coding, Layout
@@ -40,6 +39,7 @@ from discreet.lattice.noise.laplace import rounded_laplace, symmetric_laplace
 from discreet.lattice.noise.steps import step_bits_for
 from discreet.lattice.noise.symmetric_gaussian import symmetric_gaussian
 from discreet.lattice.noise.wishart import wishart_difference
+from discreet.lattice.row_grid import RowGrid
 from discreet.privacy import accounting
 from discreet.privacy.axioms import is_tradeoff
 from discreet.privacy.curves.envelopes import CommonEnvelope

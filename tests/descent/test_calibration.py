@@ -167,8 +167,6 @@ def test_what_a_budget_cannot_pay_for_is_refused():
             plan(Zcdp(rho=rho), selection="peel")
     with pytest.raises(InvalidArgument, match="`noise`"):
         plan(Zcdp(rho=1), noise="none")
-    with pytest.raises(InvalidArgument, match="`adjacency`"):
-        plan(Zcdp(rho=1), "replace")
 
 
 def test_a_poor_library_is_refused_before_a_charge(monkeypatch):

@@ -51,7 +51,7 @@ class TestTwoCoefficients(TargetContract):
 
     def neighbour(self):
         """Return a neighbour's rows."""
-        X, y = self.data()._rows.private_X.copy(), self.data()._rows.private_y.copy()
+        X, y = self.data().private_X.copy(), self.data().private_y.copy()
         X[0], y[0] = 10.0, -5.0
         return ArrayRows(X, y, NAMES[: self.width])
 

@@ -1,6 +1,7 @@
 """SEM-01: persons who stand on several rows; whose a row is, the cap, and what the guarantee then speaks of."""
 
 import copy
+import inspect
 import itertools
 from fractions import Fraction
 from types import SimpleNamespace
@@ -458,12 +459,13 @@ SPARSE = [
 
 
 @pytest.mark.parametrize("model", SPARSE, ids=lambda model: model.__name__)
-def test_sem_01_a_sparse_model_takes_no_schema_and_says_who_does(model):
-    """SEM-01: no schema enters, so no unit does; the message names the model, and who protects persons."""
-    with pytest.raises(
-        InvalidType, match=rf"^{model.__name__} has no argument `schema`: .*row_norm=.*persons.*Functional"
-    ):
-        model(budget=HUGE, adjacency=dp.Replace(), schema=schema_of())
+def test_sem_01_a_sparse_model_takes_no_persons_and_says_who_does(model):
+    """SEM-01: a schema with a unit is refused; the message names the model, and who protects persons."""
+    needed = {"sparsity": 1, "radius": 1.0, "y_bounds": dp.Interval(0, 1), "classes": (0, 1)}
+    declared = {name: value for name, value in needed.items() if name in inspect.signature(model).parameters}
+    made = model(budget=HUGE, adjacency=dp.Replace(), schema=schema_of(), **declared)
+    with pytest.raises(InvalidArgument, match=rf"{model.__name__}.*Functional"):
+        made.fit(table_of(), np.zeros(400))
 
 
 def test_sem_01_whoever_protects_single_rows_refuses_an_adjacency_of_persons():

@@ -344,7 +344,8 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         if self.design_ is not None:
             return linear_predictors(self._shown(), X)
-        rows = check_new_matrix(self, X) if self.takes_sparse else check_new_rows(self, X)
+        sparse = self.takes_sparse and self.grid_ is not None
+        rows = check_new_matrix(self, X) if sparse else check_new_rows(self, X)
         return matrix_predictors(self._shown(), rows)
 
     def _shown(self) -> RegressionResult:
