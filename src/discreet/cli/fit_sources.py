@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ _CLASSES = {SQUARED: "LinearRegression", LOGISTIC: "LogisticRegression", POISSON
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(ABC):
     """What a fit reads.
 
     Parameters
@@ -45,15 +46,17 @@ class Source:
         given = self.given
         return given.data, given.sparse, given.labels, given.schema, given.ledger
 
+    @abstractmethod
     def check(self) -> None:
         """Refuse options that do not belong to the source; nothing is read."""
 
+    @abstractmethod
     def prepare(self) -> None:
         """Refuse declarations that do not fit the source; no private row is read."""
 
+    @abstractmethod
     def fit(self) -> RegressionResult:
         """Release the coefficients, or read them from a release."""
-        raise NotImplementedError
 
     def _terms(self, adjacency: Adjacency) -> FitTerms:
         from discreet.estimators.methods.fit import FitTerms
@@ -172,6 +175,9 @@ class KeptRelease(Source):
             raise options.WrongUsage(
                 "--loss poisson belongs to data: a release answers squared and logistic. Give the data."
             )
+
+    def prepare(self) -> None:
+        """Refuse nothing more: all was declared when the release was made."""
 
     def fit(self) -> RegressionResult:
         """Return the regression that is read from the release."""

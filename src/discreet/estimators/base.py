@@ -14,7 +14,7 @@ from discreet import _checks, _files
 from discreet._warnings import warn
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.estimators import files
-from discreet.estimators.arguments import refusing_others, with_parameters
+from discreet.estimators.arguments import UNSUPPORTED, refusing_others, with_parameters
 from discreet.estimators.methods.declared import public_rows
 from discreet.estimators.methods.reading import Asked, declare_arrays, declare_frame, declare_norms, declare_table
 from discreet.estimators.methods.released import Fitted, carry_out
@@ -238,8 +238,10 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     def _check_bounds(self, lower: float) -> None:
         """Refuse a range of the target that the loss has no meaning for."""
 
-    def _weighted(self, declared: Declared, sample_weight: Any) -> Declared:  # noqa: ARG002  (who has weights reads them)
-        """Return the fit with its weights; a model without them has none."""
+    def _weighted(self, declared: Declared, sample_weight: Any) -> Declared:
+        """Return the fit with its weights; a model without them refuses some."""
+        if sample_weight is not None:
+            raise InvalidType(f"{type(self).__name__} has no argument `sample_weight`: {UNSUPPORTED['sample_weight']}.")
         return declared
 
     def _release(self, declared: Declared, ledger: Ledger | None) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,8 +30,9 @@ class FunctionalModel(Model):
 
     mechanism: str = "auto"
 
+    @abstractmethod
     def _objective(self, declared: Declared) -> QuadraticObjective:
-        raise NotImplementedError
+        """Return what is minimized."""
 
     def plan(self, declared: Declared) -> Planned:
         """Return the plan of one noisy Gram matrix."""

@@ -18,8 +18,9 @@ from discreet.estimators.perturbed import PerturbedLogisticRegression
 from discreet.estimators.search_plan import SearchPlan
 from discreet.estimators.search_rows import LOSS_UNITS, check_test_share, split_rows
 from discreet.estimators.sparse import StepModel
-from discreet.estimators.targets import LabelModel
+from discreet.estimators.targets import LabelModel, NumberModel
 from discreet.estimators.two_stage import TwoStageModel
+from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.events.run_laws import law_of_mean
 from discreet.privacy.events.search import EvenSearchEvent, run_budget
@@ -177,6 +178,14 @@ class PrivateSearch(BaseEstimator):
         if not isinstance(model, _SEARCHED):
             raise InvalidType(
                 f"`estimator` must be an estimator of sparse descent or its rivals; found {type(model).__name__}."
+            )
+        if model.x_bounds is not None or model.schema is not None:
+            raise InvalidType(
+                "PrivateSearch takes an `estimator` with `row_norm` alone. Declare it, and no other bounds."
+            )
+        if isinstance(model, NumberModel) and not isinstance(model.y_bounds, Interval):
+            raise InvalidType(
+                f"{type(model).__name__} needs `y_bounds`, an Interval(lower, upper) with the public range of y."
             )
         if isinstance(model, LabelModel) and model.classes is None:
             raise InvalidType("PrivateSearch needs declared `classes`: reading them from y is a look at private rows.")

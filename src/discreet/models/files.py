@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,18 +122,18 @@ def _fields(content: dict[str, Any]) -> dict[str, Any]:
         "reason": _optional(str, content["reason"]),
         "formula": _optional(str, content["formula"]),
         "classes": classes,
-        "target_bounds": None if low_high is None else (float(low_high[0]), float(low_high[1])),
+        "target_bounds": None if low_high is None else (_finite(low_high[0]), _finite(low_high[1])),
         "n_rows": _optional(int, content["n_rows"]),
         "settings": dict(content["settings"]),
         "schema": schema,
         "labels": labels,
         "design": design,
         "grid": None if content["grid"] is None else RowGrid(*content["grid"]),
-        "ridge": float(content.get("ridge", 0.0)),
-        "penalty": float(content.get("penalty", 0.0)),
+        "ridge": _finite(content.get("ridge", 0.0)),
+        "penalty": _finite(content.get("penalty", 0.0)),
         "uncertainty": None if spread is None else Uncertainty.from_json(spread, size + has_intercept),
         "no_intervals": _optional(str, content.get("no_intervals")),
-        "entry_std": _optional(float, content.get("entry_std")),
+        "entry_std": _optional(_finite, content.get("entry_std")),
         "estimator": _optional(str, estimator),
         "declarations": dict(content["declarations"]),
         "n_columns": _optional(int, content["n_features"]),
@@ -152,6 +153,13 @@ def plain_labels(classes: Any) -> list[Any]:
 
 def _optional(kind: Any, value: Any) -> Any:
     return None if value is None else kind(value)
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):  # a text such as "nan" is a number to Python
+        raise ValueError
+    return number
 
 
 def _texts(values: Any) -> tuple[str, ...] | None:

@@ -94,7 +94,9 @@ class Summary:
     def heading(self) -> str:
         """What stands above the table."""
         result = self._result
-        return str(result.formula) if _of_moments_alone(result) and result.formula else title_of(result.loss)
+        if _of_moments_alone(result) and result.formula:
+            return str(result.formula).replace("`", "")
+        return title_of(result.loss)
 
     @property
     def remarks(self) -> list[str]:

@@ -137,7 +137,14 @@ class TableRows:
         ------
         InvalidData
             If a cell is missing under policy "error", or the table is empty where its size is public.
+        IncompatiblePlan
+            If the schema declares a unit, or the layout is another one than the design's.
         """
+        if self.unit is not None:
+            raise IncompatiblePlan(
+                f"Rows of the unit {self.unit!r} are read as a Gram matrix alone, which caps how often a unit counts. "
+                "Use moments, or take `unit` out of the schema."
+            )
         if layout != self._design.layout:
             raise IncompatiblePlan("The design has another layout than the plan. Make both from one formula.")
         size = 0

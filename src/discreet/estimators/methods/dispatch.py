@@ -101,7 +101,7 @@ def _by_moments(declared: Declared, _: Mapping[str, Any]) -> Planned:
     planned = plan_moments(declared, objective)
 
     def read(released: Any) -> RegressionResult:
-        found = planned.read(released)
+        found = replace(planned.read(released), formula=None)
         return found if squared else replace(found, uncertainty=None, no_intervals=PARABOLA)
 
     return replace(planned, read=read)

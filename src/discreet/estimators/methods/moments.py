@@ -9,6 +9,7 @@ from discreet.estimators.methods.released import Planned
 from discreet.functional.gram import gram_of, plan_gram
 from discreet.functional.moments import Moments
 from discreet.functional.objectives import last_column_selection
+from discreet.tables.frame_rows import formula_of
 
 if TYPE_CHECKING:
     from discreet.estimators.methods.declared import Declared
@@ -45,6 +46,8 @@ def plan_moments(declared: Declared, objective: QuadraticObjective, *, mechanism
 
     def read(released: Release[Any]) -> RegressionResult:
         moments = Moments(rows.layout, released, rows.design)
-        return objective.describe(moments, last_column_selection(rows.layout), "")
+        selection = last_column_selection(rows.layout)
+        asked = formula_of(selection.names, selection.target, intercept=selection.intercept)
+        return objective.describe(moments, selection, asked)
 
     return Planned(plan=plan, data=rows.private_rows, read=read)

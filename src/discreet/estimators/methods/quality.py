@@ -1,4 +1,8 @@
-"""Whether noise hides what a model says: from the release and public numbers alone."""
+"""Whether noise hides what a model says: from the release and public numbers alone.
+
+It is asked after the charge, and in a search of runs that stay secret: numbers are NumPy's, which become infinite where
+Python's raise an OverflowError.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +131,7 @@ def _has_steps(plan: Any) -> bool:
 def _of_perturbation(plan: Any, n_rows: int) -> float:
     """Return the expected squared length of the noise in theta."""
     event, width = plan.event, plan.problem.grid.width
-    scale = float(event.scale)
+    scale = np.float64(event.scale)
     squared = width * (width + 1) * scale**2 if event.law == "l2" else width * scale**2
     if isinstance(event, PerturbedObjectiveEvent):
         of_rows = n_rows * _CURVATURES["logistic"] * _OF_NORM_SQUARED / width
@@ -138,7 +142,7 @@ def _of_perturbation(plan: Any, n_rows: int) -> float:
 def _of_steps(plan: Any, slopes: NDArray[np.float64], n_rows: int, loss: str, factor: float) -> float:
     """Return the expected squared length of the noise in theta: steps forget at the rate of the mean curvature."""
     settings, grid = plan.settings, plan.settings.grid
-    mean_square = _OF_NORM_SQUARED * grid.row_norm**2 / grid.n_columns
+    mean_square = _OF_NORM_SQUARED * np.float64(grid.row_norm) ** 2 / grid.n_columns
     rate = factor * settings.step_size * _CURVATURES.get(loss, 1.0) * mean_square
     # Steps longer than an inverse curvature go to and fro, and forget nothing for certain.
     remembered = min(settings.n_steps, 1.0 / (rate * (2.0 - rate))) if rate < 1.0 else float(settings.n_steps)
@@ -169,18 +173,17 @@ def steps_of_one_were_too_long(plan: Any, fit: NoisyDescent, *, n_rows: int, los
     settings = plan.settings
     noise = settings.n_selected * _std_of_step(plan, n_rows) ** 2
     first, last = fit.first_factor, fit.last_factor
-    certain = (
-        max((fit.first_move / first) ** 2 - _OF_NOISE * noise, 0.0) / (settings.step_size * settings.loss.clip) ** 2
-    )
+    found = (np.float64(fit.first_move) / first) ** 2 - _OF_NOISE * noise
+    certain = np.maximum(found, 0.0) / (np.float64(settings.step_size) * settings.loss.clip) ** 2
     longest = _LONGEST if settings.n_steps <= 2 else _LONGEST_OF_MANY
     too_long = first * settings.step_size * _AT_THE_START.get(loss, 1.0) * certain > longest
     own = (1.0 if last == 1.0 else _OF_SHORTENED) * float(fit.coef @ fit.coef)
-    swings = settings.n_steps > 1 and fit.last_move**2 - last**2 * noise > own
+    swings = settings.n_steps > 1 and np.float64(fit.last_move) ** 2 - last**2 * noise > own
     return bool(too_long or swings)
 
 
-def _std_of_step(plan: Any, n_rows: int) -> float:
+def _std_of_step(plan: Any, n_rows: int) -> np.float64:
     """Return the standard deviation of one step's noise in an entry of theta."""
     settings = plan.settings
     of_sum = math.sqrt(plan.event.variance) * settings.grid.unit * settings.loss.unit
-    return float(of_sum * settings.step_size / n_rows)
+    return np.float64(of_sum * np.float64(settings.step_size) / n_rows)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.privacy.budgets import Approx
 from discreet.privacy.release import Release, release, with_labels_read, with_notes
 
@@ -68,7 +70,9 @@ def carry_out(planned: Planned, declared: Declared, ledger: Ledger | None) -> Fi
     budget = declared.budget
     if isinstance(budget, Approx) and declared.n_rows is not None and budget.delta * declared.n_rows > 1:
         released = with_notes(released, (LARGE_DELTA,))
-    found = planned.read(released)
+    # The charge stands: what is read from the release neither raises nor warns, however large its numbers are.
+    with np.errstate(all="ignore"):
+        found = planned.read(released)
     released = with_notes(released, tuple(note for note in found.notes if note not in released.notes))
     rows = declared.rows
     design = rows.design
@@ -77,7 +81,7 @@ def carry_out(planned: Planned, declared: Declared, ledger: Ledger | None) -> Fi
         notes=released.notes,
         label=released.label,
         names=declared.columns if not rows.bounded else rows.names,
-        formula=rows.formula,
+        formula=rows.formula if rows.formula is not None else found.formula,
         classes=declared.classes,
         target_bounds=declared.target_bounds,
         n_rows=declared.n_rows,

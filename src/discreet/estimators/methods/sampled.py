@@ -113,6 +113,8 @@ def plan_draw(
     target = GradientTarget(
         loss=kind, reader=reader, ridge=default_ridge(kind, reader, n_rows or 1) if ridge is None else ridge
     )
+    # Made before the charge, for it may refuse a norm.
+    grid = None if rows.bounded else RowGrid(rows.n_coefficients, rows.row_norm)
     plan = plan_k_norm(
         target,
         budget=declared.budget,
@@ -137,7 +139,7 @@ def plan_draw(
             noise_dominated=draw_is_dominated(plan, point, reader.width),
             method="sample",
             settings=settings | {"ridge": float(target.ridge)},
-            grid=None if rows.bounded else RowGrid(rows.n_coefficients, rows.row_norm),
+            grid=grid,
             no_intervals=RIDGE,
         )
 

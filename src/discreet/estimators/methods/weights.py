@@ -59,16 +59,17 @@ def declared_weights(
     InvalidData
         If a weight is missing, below 0 or above the maximum; quotes none.
     """
-    rows = None
+    rows, largest = None, 0.0
+    if max_sample_weight is not None:
+        largest = _checks.finite_float(max_sample_weight, "max_sample_weight")
+        if not largest > 0.0:
+            raise InvalidArgument(f"`max_sample_weight` must be greater than 0; found {largest}.")
     if sample_weight is not None:
         if max_sample_weight is None:
             raise InvalidType(
                 "`sample_weight` needs a public `max_sample_weight` in the constructor: the noise is that of a row of "
                 "the largest weight. Declare it, or leave the weights out."
             )
-        largest = _checks.finite_float(max_sample_weight, "max_sample_weight")
-        if not largest > 0.0:
-            raise InvalidArgument(f"`max_sample_weight` must be greater than 0; found {largest}.")
         rows = np.asarray(numbers_of(sample_weight, "sample_weight"), dtype=np.float64)
         if rows.ndim != 1:
             raise InvalidData("`sample_weight` must have one number a row.")
