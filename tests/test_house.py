@@ -18,7 +18,11 @@ from scripts_for_tests import ROOT, script
 
 source_facts, call_facts, house = (script(name) for name in ("source_facts", "call_facts", "house"))
 SOURCE = source_facts.Source(ROOT)
-BEING_BUILT = pytest.mark.xfail(reason="being built", raises=AssertionError, strict=True)
+
+
+def not_yet(found):
+    """Mark a target that the house misses, with what was found when this was written; strict, so that it is noticed."""
+    return pytest.mark.xfail(reason=f"a miss: {found}", raises=AssertionError, strict=True)
 
 
 @functools.cache
@@ -29,7 +33,7 @@ def passed(what):
         return house.ask(ROOT, "again", what, Path(folder))
 
 
-@BEING_BUILT
+@not_yet("two rings in sampling/")
 def test_no_modules_form_a_ring():
     """No module imports itself round about, also where an import is late or for types alone."""
     assert SOURCE.rings() == []
@@ -45,7 +49,7 @@ def test_no_scripts_form_a_ring(folder):
     assert source_facts.rings(edges) == []
 
 
-@BEING_BUILT
+@not_yet("21 files in cli/")
 def test_at_most_twenty_files_stand_side_by_side():
     """A folder holds at most twenty Python files; one file a law of noise is the exception."""
     crowded = {folder: count for folder, count in SOURCE.crowded().items() if count > 20}
@@ -57,7 +61,7 @@ def test_the_import_contracts_take_at_most_twelve_lines():
     assert 0 < SOURCE.contract_lines() <= 12
 
 
-@BEING_BUILT
+@not_yet("8 names")
 def test_a_class_name_has_one_home():
     """No class name stands in two modules, but names of two different things."""
     assert SOURCE.class_homes().keys() <= house.TWO_SENSES.keys()
@@ -68,19 +72,19 @@ def test_names_of_two_senses_have_two_homes():
     assert house.TWO_SENSES.keys() <= SOURCE.class_homes().keys()
 
 
-@BEING_BUILT
+@not_yet("87 names")
 def test_at_most_48_names_are_public():
     """The top of the package has at most 48 names."""
     assert 20 < house.of_names(ROOT)["names"] <= 48
 
 
-@BEING_BUILT
+@not_yet("4 modules")
 def test_every_module_is_imported_or_named_in_a_guide():
     """A module of the wheel is used by another one, or a guide says what it is for."""
     assert SOURCE.alone() == []
 
 
-@BEING_BUILT
+@not_yet("50 and 66 files")
 @pytest.mark.parametrize(("what", "most"), [("fit on arrays", 25), ("discreet fit", 35)])
 def test_a_fit_passes_few_files(what, most):
     """`LinearRegression.fit` on arrays passes at most 25 files of the rooms, `discreet fit` at most 35."""

@@ -47,10 +47,15 @@ class FrankWolfeLinearRegression(FrankWolfeModel, NumberModel):
     radius : float
         The sizes of the coefficients add up to at most this, in units of y per unit of the columns; with the
         intercept's, which counts as one more column of size `entry_bound`.
-    row_norm : float
+    row_norm : float, optional
         Every row is scaled down to this Euclidean norm.
+    x_bounds : Box, optional
+        Instead: the declared public range of every column of X, in its own units; cells outside are clipped, and the
+        norm follows from the bounds. `radius` and `clip` then count half-widths of the range of y, and of a column.
+    schema : Schema, optional
+        Instead: declares the columns of a frame X, or of a table, by their names, as for :class:`LinearRegression`.
     y_bounds : Interval
-        The declared public range of y, in its own units; cells outside are clipped, predictions too.
+        The declared public range of y, in its own units; cells outside are clipped; predictions too, with `row_norm`.
     adjacency : Replace or AddRemove
         Which data sets are neighbours; there is no default.
     entry_bound : float or None, default None
@@ -111,7 +116,7 @@ class FrankWolfeLogisticRegression(FrankWolfeModel, LabelModel):
 
     Parameters
     ----------
-    budget, radius, row_norm, adjacency, entry_bound, n_steps, noise, expected_rows, fit_intercept
+    budget, radius, row_norm, x_bounds, schema, adjacency, entry_bound, n_steps, noise, expected_rows, fit_intercept
         As for :class:`FrankWolfeLinearRegression`.
     clip : float or None
         Residuals, which are probabilities minus labels, are clipped to this size; None clips nothing.

@@ -25,8 +25,13 @@ class PerturbedLogisticRegression(LabelModel):
     ----------
     budget : Pure, Approx, Zcdp or Gdp
         What one fit may cost; method="objective" takes Pure or Approx.
-    row_norm : float
+    row_norm : float, optional
         Every row is scaled down to this Euclidean norm.
+    x_bounds : Box, optional
+        Instead: the declared public range of every column of X, in its own units; cells outside are clipped, and the
+        norm follows from the bounds.
+    schema : Schema, optional
+        Instead: declares the columns of a frame X, or of a table, by their names, as for :class:`LinearRegression`.
     adjacency : Replace or AddRemove
         Which data sets are neighbours; there is no default.
     classes : sequence of labels, optional

@@ -69,10 +69,15 @@ class SparseLinearRegression(StepModel, NumberModel):
     sparsity : int or None
         At most so many coefficients are not 0, between 1 and the number of columns; an upper bound will do, since
         those below the noise are set to 0. None lets public simulations choose.
-    row_norm : float
+    row_norm : float, optional
         Every row is scaled down to this Euclidean norm, by itself: a public number that costs nothing.
+    x_bounds : Box, optional
+        Instead: the declared public range of every column of X, in its own units; cells outside are clipped, and the
+        norm follows from the bounds. `clip` then counts half-widths of the range of y.
+    schema : Schema, optional
+        Instead: declares the columns of a frame X, or of a table, by their names, as for :class:`LinearRegression`.
     y_bounds : Interval
-        The declared public range of y, in its own units; cells outside are clipped, predictions too.
+        The declared public range of y, in its own units; cells outside are clipped; predictions too, with `row_norm`.
     adjacency : Replace or AddRemove
         Which data sets are neighbours; there is no default.
     entry_bound : float or None, default None
@@ -151,7 +156,9 @@ class SparseLogisticRegression(StepModel, LabelModel):
 
     Parameters
     ----------
-    budget, sparsity, row_norm, adjacency, entry_bound, selection, n_steps, step_size, noise, expected_rows
+    budget, sparsity, row_norm, x_bounds, schema, adjacency, entry_bound
+        As for :class:`SparseLinearRegression`.
+    selection, n_steps, step_size, noise, expected_rows
         As for :class:`SparseLinearRegression`.
     clip : float or None
         Residuals, which are probabilities minus labels, are clipped to this size, at most 1.

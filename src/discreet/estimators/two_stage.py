@@ -53,10 +53,15 @@ class TwoStageLinearRegression(TwoStageModel, NumberModel):
         What one fit may cost; half of epsilon pays for the votes.
     sparsity : int
         How many columns each block votes for, and how many are kept.
-    row_norm : float
+    row_norm : float, optional
         Every row is scaled down to this Euclidean norm.
+    x_bounds : Box, optional
+        Instead: the declared public range of every column of X, in its own units; cells outside are clipped, and the
+        norm follows from the bounds. `clip` then counts half-widths of the range of y.
+    schema : Schema, optional
+        Instead: declares the columns of a frame X, or of a table, by their names, as for :class:`LinearRegression`.
     y_bounds : Interval
-        The declared public range of y, in its own units; cells outside are clipped, predictions too.
+        The declared public range of y, in its own units; cells outside are clipped; predictions too, with `row_norm`.
     adjacency : Replace or AddRemove
         Which data sets are neighbours; there is no default.
     entry_bound : float or None, default None
@@ -119,7 +124,9 @@ class TwoStageLogisticRegression(TwoStageModel, LabelModel):
 
     Parameters
     ----------
-    budget, sparsity, row_norm, adjacency, entry_bound, n_blocks, regularization, expected_rows, fit_intercept
+    budget, sparsity, row_norm, x_bounds, schema, adjacency, entry_bound
+        As for :class:`TwoStageLinearRegression`.
+    n_blocks, regularization, expected_rows, fit_intercept
         As for :class:`TwoStageLinearRegression`.
     clip : float or None
         Residuals, which are probabilities minus labels, are clipped to this size; None clips nothing.
