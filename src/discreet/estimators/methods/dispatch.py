@@ -91,14 +91,10 @@ def refuse_settings(method: str, given: Mapping[str, Any]) -> None:
 
 def _by_moments(declared: Declared, _: Mapping[str, Any]) -> Planned:
     from discreet.estimators.methods.inference import PARABOLA
-    from discreet.estimators.methods.moments import plan_moments
-    from discreet.functional.logit import LogisticObjective
-    from discreet.functional.objectives import SquaredObjective
-    from discreet.lattice.bounds import Interval
+    from discreet.estimators.methods.moments import objective_of, plan_moments
 
     squared = declared.loss == "squared"
-    objective: Any = SquaredObjective(y_bounds=Interval(*declared.target_bounds)) if squared else LogisticObjective()
-    planned = plan_moments(declared, objective)
+    planned = plan_moments(declared, objective_of(declared.loss, declared.target_bounds))
 
     def read(released: Any) -> RegressionResult:
         found = replace(planned.read(released), formula=None)

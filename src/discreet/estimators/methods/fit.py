@@ -13,11 +13,9 @@ from discreet.errors import InvalidArgument
 from discreet.estimators.methods.choice import Choice, choose
 from discreet.estimators.methods.declared import public_rows
 from discreet.estimators.methods.dispatch import TAKEN, facts_of, plan_by, refuse_settings, with_reason
-from discreet.estimators.methods.moments import plan_moments
+from discreet.estimators.methods.moments import objective_of, plan_moments
 from discreet.estimators.methods.reading import Asked, declare_matrix, declare_table
 from discreet.estimators.methods.released import Fitted, carry_out
-from discreet.functional.logit import LogisticObjective
-from discreet.functional.objectives import SquaredObjective
 from discreet.lattice.bounds import Interval
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import number_target
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
     from discreet.estimators.methods.declared import Declared
     from discreet.estimators.methods.released import Planned
-    from discreet.functional.objectives import QuadraticObjective
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
@@ -213,13 +210,6 @@ def plan_fit(terms: FitTerms, declared: Declared) -> Planned:
     objective = objective_of(terms.loss, declared.target_bounds, given.get("radius"))
     planned = plan_moments(declared, objective, mechanism=given.get("mechanism") or "auto")
     return with_reason(planned, choice)
-
-
-def objective_of(loss: str, target_bounds: tuple[float, float], radius: float | None) -> QuadraticObjective:
-    """Return what one noisy Gram matrix is asked to minimize: of "logistic" the best parabola up to a `radius`."""
-    if loss == "squared":
-        return SquaredObjective(y_bounds=Interval(*target_bounds))
-    return LogisticObjective(approximation="taylor" if radius is None else "minimax", radius=radius)
 
 
 def fit(

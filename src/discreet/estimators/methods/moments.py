@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.estimators.methods.declared import BoundedColumns
 from discreet.estimators.methods.released import Planned
 from discreet.functional.gram import gram_of, plan_gram
+from discreet.functional.logit import LogisticObjective
 from discreet.functional.moments import Moments
-from discreet.functional.objectives import last_column_selection
+from discreet.functional.objectives import SquaredObjective, last_column_selection
+from discreet.lattice.bounds import Interval
 from discreet.tables.frame_rows import formula_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
     from discreet.functional.objectives import QuadraticObjective
     from discreet.models.result import RegressionResult
     from discreet.privacy.release import Release
+
+
+def objective_of(loss: str, target_bounds: tuple[float, float], radius: float | None = None) -> QuadraticObjective:
+    """Return what one noisy Gram matrix is asked to minimize: of "logistic" the best parabola up to a `radius`."""
+    if loss == "squared":
+        return SquaredObjective(y_bounds=Interval(*target_bounds))
+    return LogisticObjective(approximation="taylor" if radius is None else "minimax", radius=radius)
 
 
 def plan_moments(declared: Declared, objective: QuadraticObjective, *, mechanism: str = "auto") -> Planned:
