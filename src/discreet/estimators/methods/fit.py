@@ -16,7 +16,6 @@ from discreet.estimators.methods.dispatch import TAKEN, facts_of, plan_by, refus
 from discreet.estimators.methods.moments import objective_of, plan_moments
 from discreet.estimators.methods.reading import Asked, declare_matrix, declare_table
 from discreet.estimators.methods.released import Fitted, carry_out
-from discreet.lattice.bounds import Interval
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import number_target
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from discreet.estimators.methods.declared import Declared
     from discreet.estimators.methods.released import Planned
+    from discreet.lattice.bounds import Interval
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.ledger import Ledger
