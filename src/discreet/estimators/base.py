@@ -14,7 +14,7 @@ from discreet import _checks, _files
 from discreet._warnings import warn
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.estimators import files
-from discreet.estimators.arguments import UNSUPPORTED, refusing_others, with_parameters
+from discreet.estimators.arguments import refusing_others, with_parameters
 from discreet.estimators.methods.declared import public_rows
 from discreet.estimators.methods.reading import Asked, declare_arrays, declare_frame, declare_norms, declare_table
 from discreet.estimators.methods.released import Fitted, carry_out
@@ -241,7 +241,10 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     def _weighted(self, declared: Declared, sample_weight: Any) -> Declared:
         """Return the fit with its weights; a model without them refuses some."""
         if sample_weight is not None:
-            raise InvalidType(f"{type(self).__name__} has no argument `sample_weight`: {UNSUPPORTED['sample_weight']}.")
+            raise InvalidType(
+                f"{type(self).__name__} has no argument `sample_weight`: weights change the sensitivity, and no maximum "
+                "is declared. Leave them out."
+            )
         return declared
 
     def _release(self, declared: Declared, ledger: Ledger | None) -> Self:
