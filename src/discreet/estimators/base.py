@@ -242,8 +242,8 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         """Return the fit with its weights; a model without them refuses some."""
         if sample_weight is not None:
             raise InvalidType(
-                f"{type(self).__name__} has no argument `sample_weight`: weights change the sensitivity, and no maximum "
-                "is declared. Leave them out."
+                f"{type(self).__name__} has no argument `sample_weight`: weights change the sensitivity, and no "
+                "maximum is declared. Leave them out."
             )
         return declared
 
