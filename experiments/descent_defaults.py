@@ -7,7 +7,7 @@ The simulated tables have 5,000 to 50,000 rows, 1 to 11 numbers (independent to 
 levels, weak to strong signals, errors of seven kinds, clipped targets, rare labels and overdispersed counts. For each
 loss and each size of the whitener's noise the first page has the excess risk of the rule with one setting changed over
 that of the rule itself, a geometric mean over the tables and in brackets the largest ratio: above 1 the rule is better.
-The knots at the head of `discreet/descent/preconditioned/defaults.py` were moved by hand on tables of other seeds until
+The knots at the head of `discreet/descent/preconditioned/settings.py` were moved by hand on tables of other seeds until
 little below 1 was left. Real tables had a part in it too: the steps of counts, the start of a count that noise hides,
 and where and how fast pure descents start and grow were changed after misses on real tables had been seen, each only as
 far as simulations did not speak against it. results/preconditioned-real.md says what was held out until when.
@@ -28,7 +28,7 @@ import joblib
 import numpy as np
 
 import discreet as dp
-from discreet.descent.preconditioned.defaults import settings_for
+from discreet.descent.preconditioned.settings import settings_for
 from discreet.privacy.accounting import gaussian_mu
 from preconditioned_prototype import Array, Cost, Knobs, fit
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.descent.preconditioned.defaults import LOSSES, settings_for
+from discreet.descent.preconditioned.settings import LOSSES, settings_for
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.privacy.accounting import gaussian_mu
 from discreet.privacy.adjacency import AddRemove, Replace

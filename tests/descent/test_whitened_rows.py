@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descent.whitened_tables import prepared, reference, small_layout
-from discreet.descent.preconditioned.whitened_rows import _caps, clip_bits, whole_iterate
+from discreet.descent.preconditioned.rows import _caps, clip_bits, whole_iterate
 from discreet.privacy.adjacency import AddRemove, Replace
 
 CLIP = 1 << 38

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from descent.in_blocks import InBlocks
 from descent.whitened_tables import Blocks, small_layout
-from discreet.descent.preconditioned.gridded_rows import gridded
 from discreet.descent.preconditioned.links import LogisticLink, PoissonLink, check_target, link_of
-from discreet.descent.preconditioned.whitened_rows import whitened
+from discreet.descent.preconditioned.rows import gridded, whitened
 from discreet.descent.preconditioned.whitening import feature_norm_squared, whitener
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData
 from discreet.lattice.bounds import Box, Interval

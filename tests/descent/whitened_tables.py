@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.descent.preconditioned.gridded_rows import gridded
 from discreet.descent.preconditioned.links import link_of
-from discreet.descent.preconditioned.whitened_rows import whitened, whole_iterate
+from discreet.descent.preconditioned.rows import gridded, whitened, whole_iterate
 from discreet.descent.preconditioned.whitening import whitener
 from discreet.lattice.grid import Coding, Layout
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.descent.preconditioned.gridded_rows import gridded
+from discreet.descent.preconditioned.models import class_against_the_rest
+from discreet.descent.preconditioned.rows import gridded
+from discreet.descent.preconditioned.weights import Weights, weighted_rows
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
 from discreet.estimators.methods.declared import CodedTable, label_layout
-from discreet.estimators.methods.descents import against_the_rest
 from discreet.estimators.methods.reading import bounded_table
-from discreet.estimators.methods.weights import Weights, weighted_rows
 from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.coins import Coins
 from discreet.sampling.k_norm.losses import LogCoshLoss
@@ -122,7 +122,7 @@ def test_a_dropped_record_has_no_class_and_every_other_one_has(intercept):
         weighted_rows(source, design.layout, Weights(np.array([1.0, 0.0, 0.0, 1.0, 1.0]), None)),
     ):
         for place in (1, 2, 3):
-            one = against_the_rest(rows, layout, place)
+            one = class_against_the_rest(rows, layout, place)
             targets = np.concatenate([block[layout.width - 1] for block in one.private_blocks])
             looped = [
                 0 if math.isnan(record.x) else K if record.place == place else -K for record in frame.itertuples()

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.linear_model import PoissonRegressor
 
 import discreet as dp
-from discreet.estimators.methods.descents import descent_settings
+from discreet.descent.preconditioned.models import descent_settings
 from discreet.privacy.events.preconditioned import PreconditionedEvent
 from discreet.privacy.events.repeated import RepeatedEvent
 from discreet.tables.array_rows import array_layout
@@ -248,8 +248,8 @@ def test_several_classes_are_one_charge_and_one_model_a_class(method, budget):
 
 def test_one_descent_a_class_is_the_descent_of_that_class_against_the_rest():
     """The rows of class k have the upper end of the target's grid as target, all others the lower."""
-    from discreet.descent.preconditioned.gridded_rows import gridded
-    from discreet.estimators.methods.descents import against_the_rest
+    from discreet.descent.preconditioned.models import class_against_the_rest
+    from discreet.descent.preconditioned.rows import gridded
 
     X, targets = table(n=200)
     labels = np.digitize(targets["linear"], [2.0, 6.0])
@@ -258,7 +258,7 @@ def test_one_descent_a_class_is_the_descent_of_that_class_against_the_rest():
     for place in (1, 2, 3):
         alone = declared_labels(X, labels == place - 1, [False, True])
         expected = gridded(alone.private_rows, alone.read_layout)
-        found = against_the_rest(read, three.layout, place)
+        found = class_against_the_rest(read, three.layout, place)
         np.testing.assert_array_equal(found.private_gram, expected.private_gram)
         for block, other in zip(found.private_blocks, expected.private_blocks, strict=True):
             np.testing.assert_array_equal(block, other)

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
-from discreet.estimators.methods import inference
+from discreet.estimators.methods import quality
 from discreet.models.printed import Summary
 from estimators.front import MODELS, linear, logistic, name_of, poisson, seeded, table, target_of
 
@@ -81,16 +81,16 @@ def test_intervals_that_are_offered_cover(skewed, budget):
 @pytest.mark.parametrize(
     ("make", "changes", "reason"),
     [
-        (linear, {"budget": dp.Gdp(mu="0.05")}, inference.CLIPPED),
-        (linear, {"budget": dp.Gdp(mu=3)}, inference.RESIDUAL_NOISE),
-        (linear, {"clip": 1.0}, inference.NOT_COUNTED),
+        (linear, {"budget": dp.Gdp(mu="0.05")}, quality.CLIPPED),
+        (linear, {"budget": dp.Gdp(mu=3)}, quality.RESIDUAL_NOISE),
+        (linear, {"clip": 1.0}, quality.NOT_COUNTED),
         (linear, {"budget": dp.Gdp(mu=50), "fit_intercept": False, "adjacency": dp.AddRemove(), "expected_rows": 4000},
-         inference.NO_COUNT),
-        (linear, {"method": "threshold"}, inference.NOT_DESCENT),
-        (linear, {"method": "sample"}, inference.RIDGE),
-        (logistic, {}, inference.NO_LOGIT),
-        (logistic, {"method": "moments"}, inference.PARABOLA),
-        (poisson, {}, inference.NO_LOGIT),
+         quality.NO_COUNT),
+        (linear, {"method": "threshold"}, quality.NOT_DESCENT),
+        (linear, {"method": "sample"}, quality.RIDGE),
+        (logistic, {}, quality.NO_LOGIT),
+        (logistic, {"method": "moments"}, quality.PARABOLA),
+        (poisson, {}, quality.NO_LOGIT),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::discreet.errors.NoiseDominatedWarning")
@@ -106,14 +106,14 @@ def test_where_no_interval_is_right_there_is_a_dash_and_the_reason(make, changes
     assert np.isnan(result.cov_params()).all()
     assert all(math.isnan(low) for low, _ in result.conf_int().values())
     # Of a parabola's coefficients not even the column is shown.
-    assert ("% interval" in str(result)) is (reason != inference.PARABOLA)
+    assert ("% interval" in str(result)) is (reason != quality.PARABOLA)
 
 
 def test_a_direction_that_the_gram_matrix_hides_has_no_interval():
     """Columns that are nearly alike, at a budget that does not tell them apart."""
     X, y = noisy_table(30_000, 1)
     model = noisy_model(budget=dp.Gdp(mu="0.3"))
-    assert model.fit(X, y, ledger=seeded(model)).result().why_no_intervals == inference.GRAM_NOISE
+    assert model.fit(X, y, ledger=seeded(model)).result().why_no_intervals == quality.GRAM_NOISE
 
 
 def test_moments_keep_their_own_intervals():

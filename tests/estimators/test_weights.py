@@ -10,9 +10,9 @@ from sklearn.linear_model import PoissonRegressor
 
 import discreet as dp
 from discreet.descent.preconditioned.links import link_of
-from discreet.descent.preconditioned.whitened_rows import whitened
+from discreet.descent.preconditioned.rows import whitened
+from discreet.descent.preconditioned.weights import WeightedRows, Weights, weighted_rows
 from discreet.descent.preconditioned.whitening import whitener
-from discreet.estimators.methods.weights import WeightedRows, Weights, weighted_rows
 from estimators.front import MODELS, declared_labels, linear, logistic, name_of, seeded, table, target_of
 
 everyone = pytest.mark.parametrize("make", MODELS, ids=name_of)

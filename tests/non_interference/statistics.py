@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import scipy.sparse
 
-from discreet.descent.preconditioned.gridded_rows import GriddedRows
+from discreet.descent.preconditioned.rows import GriddedRows
 from discreet.descent.rows import IntegerRows
 from discreet.errors import DiscreetError
 from discreet.estimators.search_rows import SplitRows

@@ -152,15 +152,7 @@ def plan_models(one: ModelPlan, budget: Budget, n_models: int) -> ModelsPlan:
             f'`noise` "paper" is printed for one model, and there is one a class; found {n_models} classes. '
             'Use noise="exact".'
         )
-    event = RepeatedEvent(
-        part=part,
-        n_times=n_models,
-        adjacency=part.adjacency,
-        budget=budget,
-        statistic=f"{n_models} classes, each against the rest: {part.statistic}",
-        shape=(n_models, *part.shape),
-    )
-    return ModelsPlan(one, event, n_models)
+    return ModelsPlan(one, against_the_rest(part, budget, n_models), n_models)
 
 
 def additive(budget: Budget, *, gaussian: bool) -> Budget:
@@ -173,3 +165,15 @@ def additive(budget: Budget, *, gaussian: bool) -> Budget:
     if gaussian:
         return Gdp(mu=gaussian_mu(epsilon=budget.epsilon, delta=budget.delta))
     return Zcdp(rho=zcdp_rho(epsilon=budget.epsilon, delta=budget.delta))
+
+
+def against_the_rest(part: Event, budget: Budget, n_models: int) -> RepeatedEvent:
+    """Return the event of one model a class, each against the rest, of which `part` is one."""
+    return RepeatedEvent(
+        part=part,
+        n_times=n_models,
+        adjacency=part.adjacency,
+        budget=budget,
+        statistic=f"{n_models} classes, each against the rest: {part.statistic}",
+        shape=(n_models, *part.shape),
+    )

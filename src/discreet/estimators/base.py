@@ -15,9 +15,8 @@ from discreet._warnings import warn
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.estimators import files
 from discreet.estimators.arguments import refusing_others, with_parameters
-from discreet.estimators.methods.declared import public_rows
+from discreet.estimators.methods.declared import Fitted, carry_out, public_rows
 from discreet.estimators.methods.reading import Asked, declare_arrays, declare_frame, declare_norms, declare_table
-from discreet.estimators.methods.released import Fitted, carry_out
 from discreet.lattice.bounds import Box, Interval
 from discreet.models.predictors import linear_predictors, matrix_predictors
 from discreet.models.printed import STEPS_TOO_LONG
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
     from discreet.models.printed import Summary
     from discreet.models.result import RegressionResult
     from discreet.privacy.adjacency import Adjacency

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from discreet.descent.preconditioned.weights import class_weights, declared_weights
 from discreet.estimators.arguments import refusing_others
 from discreet.estimators.base import Model
-from discreet.estimators.methods.dispatch import SETTINGS, plan_by
+from discreet.estimators.methods.choice import SETTINGS, plan_by
 from discreet.estimators.methods.fit import check_target_bounds
-from discreet.estimators.methods.weights import class_weights, declared_weights
 from discreet.estimators.sparse import INSTEAD
 from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
     from discreet.privacy.ledger import Ledger
 
 # What scikit-learn's arguments are called here, or why they are not here.

@@ -16,8 +16,7 @@ from discreet.functional.repair import DOMINATED
 from discreet.lattice.bounds import Interval
 
 if TYPE_CHECKING:
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
     from discreet.functional.objectives import QuadraticObjective
 
 

@@ -11,8 +11,7 @@ from discreet.estimators.targets import LabelModel, NumberModel
 from discreet.sampling.k_norm.targets import LOSSES
 
 if TYPE_CHECKING:
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
     from discreet.sampling.policies import Policy
 
 INSTEAD = {

@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import IncompatiblePlan
-from discreet.estimators.methods.inference import NOT_DESCENT
-from discreet.estimators.methods.released import Planned
+from discreet.estimators.methods.declared import Planned
+from discreet.estimators.methods.quality import NOT_DESCENT
 from discreet.estimators.methods.sampled import DrawnRows
 from discreet.estimators.targets import NumberModel
 from discreet.models.result import RegressionResult

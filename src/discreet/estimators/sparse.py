@@ -11,8 +11,7 @@ from discreet.estimators.methods.coded import plan_normed
 from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
 
 # What scikit-learn's arguments are called here, or why they are not here.
 INSTEAD = {

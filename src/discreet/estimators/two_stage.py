@@ -13,8 +13,7 @@ from discreet.estimators.sparse import INSTEAD
 from discreet.estimators.targets import LabelModel, NumberModel
 
 if TYPE_CHECKING:
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
 
 
 class TwoStageModel(Model):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.descent.preconditioned.rows import WhitenedRows
     from discreet.descent.preconditioned.settings import Settings
-    from discreet.descent.preconditioned.whitened_rows import WhitenedRows
     from discreet.privacy.coins import Coins
     from discreet.privacy.events.preconditioned import PreconditionedEvent
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.descent.model_plans import ModelFacts, plan_models
 from discreet.estimators.methods import quality
-from discreet.estimators.methods.inference import NOT_DESCENT, RIDGE
-from discreet.estimators.methods.released import Planned
+from discreet.estimators.methods.declared import Planned
+from discreet.estimators.methods.quality import NOT_DESCENT, RIDGE
 from discreet.models.printed import STEPS_TOO_LONG
 from discreet.models.result import RegressionResult
 

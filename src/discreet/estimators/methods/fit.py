@@ -10,12 +10,10 @@ import numpy as np
 
 from discreet.descent.private_table import Passes, PrivateTable
 from discreet.errors import InvalidArgument
-from discreet.estimators.methods.choice import Choice, choose
-from discreet.estimators.methods.declared import public_rows
-from discreet.estimators.methods.dispatch import TAKEN, facts_of, plan_by, refuse_settings, with_reason
+from discreet.estimators.methods.choice import TAKEN, Choice, choose, facts_of, plan_by, refuse_settings, with_reason
+from discreet.estimators.methods.declared import Fitted, carry_out, public_rows
 from discreet.estimators.methods.moments import objective_of, plan_moments
 from discreet.estimators.methods.reading import Asked, declare_matrix, declare_table
-from discreet.estimators.methods.released import Fitted, carry_out
 from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import number_target
 
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.estimators.methods.declared import Declared
-    from discreet.estimators.methods.released import Planned
+    from discreet.estimators.methods.declared import Declared, Planned
     from discreet.lattice.bounds import Interval
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget

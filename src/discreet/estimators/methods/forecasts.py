@@ -11,15 +11,15 @@ import numpy as np
 
 from discreet import _checks
 from discreet.descent.model_plans import ModelFacts
-from discreet.descent.preconditioned.fit import PreconditionedFit
 from discreet.descent.preconditioned.links import link_of
+from discreet.descent.preconditioned.models import OVERRIDES, plan_descents
+from discreet.descent.preconditioned.plan import PreconditionedFit
 from discreet.descent.preconditioned.whitened_steps import step_stds, tail_weights
 from discreet.descent.preconditioned.whitening import whitener
 from discreet.descent.rivals.models import plan_perturbed
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.estimators.methods.choice import LOSSES, METHODS, PublicFacts, choose, why_not
 from discreet.estimators.methods.declared import label_layout, row_norm_of
-from discreet.estimators.methods.descents import OVERRIDES, plan_descents
 from discreet.functional.assumptions import laws_of, second_moments
 from discreet.functional.forecast import ASSUMED_R_SQUARED
 from discreet.functional.gram import gram_of, noise_variances, plan_gram

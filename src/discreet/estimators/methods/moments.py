@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.estimators.methods.declared import BoundedColumns
-from discreet.estimators.methods.released import Planned
+from discreet.estimators.methods.declared import BoundedColumns, Planned
 from discreet.functional.gram import gram_of, plan_gram
 from discreet.functional.logit import LogisticObjective
 from discreet.functional.moments import Moments

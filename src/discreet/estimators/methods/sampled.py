@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.estimators.methods.declared import BoundedColumns
-from discreet.estimators.methods.inference import RIDGE
-from discreet.estimators.methods.released import Planned
+from discreet.estimators.methods.declared import BoundedColumns, Planned
+from discreet.estimators.methods.quality import RIDGE
 from discreet.lattice.row_grid import RowGrid
 from discreet.models.result import RegressionResult
 from discreet.sampling.k_norm.gradient import GradientTarget

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.descent.preconditioned.gridded_rows import GriddedRows
 from discreet.descent.preconditioned.plan import PreconditionedPlan
-from discreet.descent.preconditioned.whitened_rows import WhitenedRows
+from discreet.descent.preconditioned.rows import GriddedRows, WhitenedRows
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.lattice.gram import GramSum
 from discreet.tables.arrays import UNEQUAL
