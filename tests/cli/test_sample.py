@@ -11,8 +11,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidData
-from discreet.estimators import draw_files
 from discreet.estimators.pca import PrivatePCA
+from discreet.sampling import draw_files
 
 SCHEMA = ["--schema", "people.toml"]
 ONE = ["--epsilon", "1"]
@@ -26,7 +26,7 @@ def test_a_median_is_drawn_printed_and_written(folder: Any, discreet: Any, file:
         "-o", "median.json",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    released = draw_files.load("median.json")
+    released = draw_files.read("median.json")
     assert released.value == pytest.approx(pd.read_csv("people.csv")["income"].median(), abs=1)
     assert f"Median of income: {released.value:.10g}\n" in out
     assert "Cost: Pure(epsilon=4) under Replace(); private." in out
@@ -46,7 +46,7 @@ def test_quantiles_come_in_order_and_share_the_budget(folder: Any, discreet: Any
     high, low = content["values"]
     assert (content["quantiles"], low < high, low % 1) == (["3/4", "1/4"], True, 0)
     assert content["event"]["n_draws"] == "2"
-    assert draw_files.load("q.json").value.tolist() == [high, low]
+    assert draw_files.read("q.json").value.tolist() == [high, low]
 
 
 def test_components_are_drawn_and_read_back(folder: Any, discreet: Any) -> None:
@@ -58,14 +58,13 @@ def test_components_are_drawn_and_read_back(folder: Any, discreet: Any) -> None:
     assert (code, err) == (0, "")
     assert "Component 1 of 2" in out
     assert "sex" in out
-    model = draw_files.load("pca.json")
-    assert isinstance(model, PrivatePCA)
+    model = PrivatePCA.load("pca.json")
     assert model.feature_names_in_.tolist() == ["income", "age", "sex"]
     assert model.center_.tolist() == [50.0, 54.0, 0.5]
     frame = pd.read_csv("people.csv")[["income", "age", "sex"]]
     assert model.transform(frame).shape == (2000, 2)
     assert model.get_feature_names_out().tolist() == ["privatepca0", "privatepca1"]
-    again = draw_files.dumps_components(model)
+    again = model.dumps()
     assert again == (folder / "pca.json").read_text()
     assert discreet("show", "pca.json")[0] == 0
 
@@ -167,10 +166,10 @@ def test_damaged_and_foreign_files_are_refused(folder: Any, discreet: Any) -> No
     ):
         (folder / "bad.json").write_text(json.dumps(content))
         with pytest.raises(InvalidData, match="bad.json"):
-            draw_files.load("bad.json")
+            draw_files.read("bad.json")
 
 
 def test_a_model_of_an_array_has_no_names() -> None:
     """Nor has its file."""
     model = PrivatePCA(budget=dp.Pure(epsilon=1), adjacency=dp.AddRemove(), row_norm=2.0).fit(np.eye(3))
-    assert json.loads(draw_files.dumps_components(model))["names"] is None
+    assert json.loads(model.dumps())["names"] is None

@@ -15,11 +15,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import discreet as dp
+from discreet.descent import search as search_draws
+from discreet.descent.search import LOSS_UNITS, by_content, by_position, draw_below, draw_counts, draw_run_count
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators import search_plan
 from discreet.estimators.search import PrivateSearch, candidate_list
-from discreet.estimators.search_plan import SearchPlan, draw_below, draw_counts, draw_run_count
-from discreet.estimators.search_rows import LOSS_UNITS, by_content, by_position, split_rows, total_loss
+from discreet.estimators.search_plan import SearchPlan, split_rows, total_loss
 from discreet.privacy.coins import Coins
 from discreet.privacy.events.run_laws import RunLaw
 from discreet.privacy.events.search import EvenSearchEvent
@@ -346,7 +347,7 @@ def test_the_work_of_a_draw_of_k_does_not_tell_k(monkeypatch):
             Counted.compared += 1
             return int(self) << bits
 
-    monkeypatch.setattr(search_plan, "accumulate", lambda weights: map(Counted, accumulate(weights)))
+    monkeypatch.setattr(search_draws, "accumulate", lambda weights: map(Counted, accumulate(weights)))
     work = set()
     for seed in range(30):
         Counted.compared = 0
@@ -369,7 +370,7 @@ def test_a_score_has_the_noise_that_its_budget_asks_for():
     """The spread of 4,000 scores is that of the run's rho or epsilon, and not one 10 % off."""
     for run, std in ((dp.Zcdp(rho=2), LOSS_UNITS / 2), (dp.Pure(epsilon=2), LOSS_UNITS / 2 * 2**0.5)):
         coins = Coins.from_seed(9)
-        noise = [search_plan.noisy_score(7 * LOSS_UNITS, run, coins) for _ in range(4000)]
+        noise = [search_draws.noisy_score(7 * LOSS_UNITS, run, coins) for _ in range(4000)]
         assert np.mean(noise) == pytest.approx(7 * LOSS_UNITS, abs=5 * std / 4000**0.5)
         assert 0.93 < np.std(noise) / std < 1.07
 

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 import discreet as dp
-from discreet.estimators import draw_files
 from discreet.estimators.base import Model
 from discreet.estimators.pca import PrivatePCA
 from discreet.functional.logit import LogisticObjective
 from discreet.privacy.ledger import Ledger
+from discreet.sampling import draw_files
 from discreet.sampling.quantiles.quantile_release import quantile
 
 HERE = Path(__file__).parent
@@ -171,7 +171,7 @@ def _draws() -> dict[str, str]:
     model.fit(table[["wage", "age", "smoker"]], ledger=coins(budget, dp.Replace()))
     return {
         "draw-quantiles": draw_files.dumps_quantiles(released, "age", asked),
-        "draw-components": draw_files.dumps_components(model),
+        "draw-components": model.dumps(),
     }
 
 
@@ -358,14 +358,13 @@ def _of_sparse(path: Path) -> dict[str, Any]:
 
 
 def _of_quantiles(path: Path) -> dict[str, Any]:
-    released = draw_files.load(path)
+    released = draw_files.read(path)
     assert isinstance(released, dp.Release)
     return {"values": np.atleast_1d(released.value).tolist(), **_of_release(released)}
 
 
 def _of_components(path: Path) -> dict[str, Any]:
-    model = draw_files.load(path)
-    assert isinstance(model, PrivatePCA)
+    model = PrivatePCA.load(path)
     rows = np.random.default_rng(SEED).uniform(0, 20, size=(3, 3))
     names = getattr(model, "feature_names_in_", None)
     rows = rows if names is None else pd.DataFrame(rows, columns=names)

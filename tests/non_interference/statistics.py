@@ -11,7 +11,7 @@ import scipy.sparse
 from discreet.descent.preconditioned.rows import GriddedRows
 from discreet.descent.rows import IntegerRows
 from discreet.errors import DiscreetError
-from discreet.estimators.search_rows import SplitRows
+from discreet.estimators.search_plan import SplitRows
 from discreet.functional.gram import PrivateGram
 from discreet.privacy.ledger import Ledger
 from discreet.sampling.k_norm.rows import BoundedRows

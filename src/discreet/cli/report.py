@@ -56,7 +56,7 @@ def load_result(file: Path) -> Any:
 
         return Moments.load(file)
     if kind in {"quantiles", "components"}:
-        from discreet.estimators import draw_files
+        from discreet.sampling import draw_files
 
         return draw_files.read(file)
     raise options.WrongUsage(f"{str(file)!r} holds a {kind!r}, about which there is no report. Leave it out.")

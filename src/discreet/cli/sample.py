@@ -25,10 +25,10 @@ from discreet.cli.outputs import (
 )
 
 if TYPE_CHECKING:
-    from discreet.estimators.methods.principal import FoundComponents
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.sampling.numeric_rows import NumericTable
+    from discreet.sampling.pca.released import FoundComponents
     from discreet.tables.schema.schema import Schema
 
 MEDIAN, QUANTILE, PCA = "median", "quantile", "pca"
@@ -183,7 +183,7 @@ def _neighbours(given: Adjacency | None, schema: Schema) -> Adjacency:
 
 def _quantiles(asked: _Asked, numbers: list[str], step: str | None) -> tuple[str, str]:
     """Release quantiles; return their file and what is printed."""
-    from discreet.estimators.draw_files import dumps_quantiles
+    from discreet.sampling.draw_files import dumps_quantiles
     from discreet.sampling.quantiles.quantile_release import quantile
     from discreet.sampling.quantiles.quantiles import check_quantile
 
@@ -212,10 +212,10 @@ def _title(q: Fraction) -> str:
 def _components(asked: _Asked, runtime: str | None, center: list[str], **chosen: Any) -> tuple[str, str]:
     """Release principal components; return their file and what is printed."""
     from discreet.cli.progress import reading
-    from discreet.estimators.draw_files import dumps_components
-    from discreet.estimators.methods.principal import ComponentTerms, release_components, rows_of_table
     from discreet.privacy.release import settle_adjacency
+    from discreet.sampling.draw_files import dumps_components
     from discreet.sampling.numeric_rows import NumericTable
+    from discreet.sampling.pca.released import ComponentTerms, release_components, rows_of_table
     from discreet.tables.readers.tables import open_table
 
     table = NumericTable.of(asked.data, asked.schema, asked.columns or None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast, dataclass_transform
 
 from discreet.errors import InvalidType
+from discreet.lattice.bounds import Box, Interval
 
 # Arguments of scikit-learn's estimators that a private fit cannot honour, and what to do instead.
 UNSUPPORTED = {
@@ -55,3 +56,16 @@ def refusing_others(function: F) -> F:
         return function(self, *arguments, **named)
 
     return cast("F", checked)
+
+
+def box_of(model: Any) -> Box:
+    """Return the declared bounds of an estimator's rows; refuse what bounds none."""
+    found = model.x_bounds
+    if isinstance(found, Box):
+        return found
+    if isinstance(found, Interval):
+        raise InvalidType(
+            f"{type(model).__name__} needs `x_bounds` for whole rows; Interval bounds one number. "
+            "Use Box(lower=..., upper=...)."
+        )
+    raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(found).__name__}.")

@@ -14,16 +14,20 @@ from discreet import _checks, _files
 from discreet._warnings import warn
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.estimators import files
-from discreet.estimators.arguments import refusing_others, with_parameters
+from discreet.estimators.arguments import box_of, refusing_others, with_parameters
 from discreet.estimators.methods.declared import Fitted, carry_out, public_rows
-from discreet.estimators.methods.reading import Asked, declare_arrays, declare_frame, declare_norms, declare_table
-from discreet.lattice.bounds import Box, Interval
+from discreet.estimators.methods.reading import (
+    Declarations,
+    declare_arrays,
+    declare_frame,
+    declare_norms,
+    declare_table,
+)
 from discreet.models.predictors import linear_predictors, matrix_predictors
 from discreet.models.printed import STEPS_TOO_LONG
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import Release, settle_adjacency
 from discreet.tables.arrays import check_new_matrix, check_new_rows
-from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.frame_rows import check_schema
 from discreet.tables.pairing import check_pairing
 from discreet.tables.units import refuse_unit
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.estimators.methods.declared import Declared, Planned
+    from discreet.lattice.bounds import Box, Interval
     from discreet.models.printed import Summary
     from discreet.models.result import RegressionResult
     from discreet.privacy.adjacency import Adjacency
@@ -129,9 +134,9 @@ class Model(BaseEstimator, metaclass=ABCMeta):
 
     def fit_quietly(self, X: Any, y: Any, *, sample_weight: Any = None, ledger: Ledger | None) -> Self:
         """Fit as `fit` does, without a warning about what was released: a run may stay secret."""
-        asked = self._asked(ledger)
+        terms = self._declarations(ledger)
         check_pairing(X, y, sample_weight)
-        return self._release(self._weighted(self._declare(asked, X, y), sample_weight), ledger)
+        return self._release(self._weighted(self._declare(terms, X, y), sample_weight), ledger)
 
     @refusing_others
     def fit_table(self, data: Any, formula: str, *, ledger: Ledger | None = None) -> Self:
@@ -160,15 +165,15 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         ---------
         See the class.
         """
-        asked = self._asked(ledger)
+        terms = self._declarations(ledger)
         if self.schema is None or any(getattr(self, name, None) is not None for name in ("x_bounds", "row_norm")):
             raise InvalidType(f"{type(self).__name__} fits a formula under a `schema` alone. Give it, and no bounds.")
-        declared = declare_table(asked, data, formula, check_schema(self.schema), count_rows=self.needs_n_rows)
+        declared = declare_table(terms, data, formula, check_schema(self.schema), count_rows=self.needs_n_rows)
         self._check_bounds(declared.target_bounds[0])
         self._release(self._weighted(declared, None), ledger)
         return self._warned()
 
-    def _asked(self, ledger: Ledger | None) -> Asked:
+    def _declarations(self, ledger: Ledger | None) -> Declarations:
         """Return the checked declarations that do not depend on X and y."""
         schema = None if self.schema is None else check_schema(self.schema)
         if schema is not None and not self.protects_units:
@@ -176,7 +181,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
             refuse_unit(schema, type(self).__name__)
         adjacency = settle_adjacency(self.adjacency, ledger, schema, units=self.protects_units, required=True)
         interval, read_number, classes = self._target()
-        return Asked(
+        return Declarations(
             estimator=self,
             loss=self._loss,
             budget=check_budget(self.budget),
@@ -190,7 +195,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
             sparse=self.takes_sparse,
         )
 
-    def _declare(self, asked: Asked, X: Any, y: Any) -> Declared:
+    def _declare(self, terms: Declarations, X: Any, y: Any) -> Declared:
         """Return the fit's declarations, checked against each other and against the shapes of X and y."""
         ways = [name for name in _WAYS if name == "x_bounds" or hasattr(self, name)]
         given = [name for name in ways if getattr(self, name) is not None]
@@ -209,29 +214,18 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         if entry_bound is not None and given != ["row_norm"]:
             raise InvalidArgument("`entry_bound` belongs to `row_norm`; `x_bounds` bounds every entry. Leave it out.")
         if self.schema is not None:
-            return declare_frame(asked, X, y, check_schema(self.schema))
-        if not asked.of_labels and asked.interval is None:
+            return declare_frame(terms, X, y, check_schema(self.schema))
+        if not terms.of_labels and terms.interval is None:
             raise InvalidType(f"{owner} needs `y_bounds`, an Interval(lower, upper) with the public range of y.")
         if given == ["row_norm"]:
             return declare_norms(
-                asked,
+                terms,
                 X,
                 y,
                 row_norm=self.row_norm,
                 entry_bound=entry_bound,
-                read_target=lambda column: numbers_of(column).astype(np.float64),
             )
-        return declare_arrays(asked, X, y, self._box())
-
-    def _box(self) -> Box:
-        if isinstance(self.x_bounds, Box):
-            return self.x_bounds
-        if isinstance(self.x_bounds, Interval):
-            raise InvalidType(
-                f"{type(self).__name__} needs `x_bounds` for whole rows; Interval bounds one number. "
-                "Use Box(lower=..., upper=...)."
-            )
-        raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
+        return declare_arrays(terms, X, y, box_of(self))
 
     def _check_bounds(self, lower: float) -> None:
         """Refuse a range of the target that the loss has no meaning for."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet import _files
 from discreet.errors import InvalidData
-from discreet.estimators.methods.choice import METHODS
 from discreet.lattice.bounds import Box, Interval
 from discreet.models.files import fields_of, plain_labels
 from discreet.models.result import RegressionResult
@@ -20,27 +18,7 @@ from discreet.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
-
-# Which module holds an estimator of a file; a file names nothing else.
-_HOMES = {
-    "LinearRegression": "front_door",
-    "LogisticRegression": "front_door",
-    "PoissonRegression": "front_door",
-    "FunctionalLinearRegression": "functional",
-    "FunctionalLogisticRegression": "functional",
-    "SparseLinearRegression": "sparse",
-    "SparseLogisticRegression": "sparse",
-    "FrankWolfeLinearRegression": "frank_wolfe",
-    "FrankWolfeLogisticRegression": "frank_wolfe",
-    "TwoStageLinearRegression": "two_stage",
-    "TwoStageLogisticRegression": "two_stage",
-    "PerturbedLogisticRegression": "perturbed",
-    "KNormGradientLinearRegression": "k_norm",
-    "KNormGradientLogisticRegression": "k_norm",
-    "KNormGradientQuantileRegression": "quantile",
-}
-
+    from collections.abc import Callable, Iterator, Mapping
 
 # Settings that a fit of ours shows; others are not taken from a file.
 _SETTINGS = {
@@ -66,17 +44,23 @@ def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
     with _files.well_formed(repr(str(path))):
         if result.estimator is None:
             raise InvalidData(f"{str(path)!r} holds a regression read from moments. Load it by RegressionResult.")
-        home = _HOMES.get(result.estimator)
-        found = kind if home is None else getattr(import_module(f"discreet.estimators.{home}"), result.estimator)
-        if home == "front_door":
-            _files.one_of(result.method, METHODS)
-        if home is not None and not result.settings.keys() <= _SETTINGS:
-            raise ValueError
-        if found.__name__ != result.estimator or not issubclass(found, kind):
+        found = next((one for one in _with_subclasses(kind) if one.__name__ == result.estimator), None)
+        if found is None:
             raise InvalidData(f"{str(path)!r} holds a {result.estimator}. Load it by that class.")
+        if hasattr(found, "methods"):
+            _files.one_of(result.method, found.methods)
+        if found.__module__.startswith("discreet.") and not result.settings.keys() <= _SETTINGS:
+            raise ValueError
         model = found(**{name: _declared(name, value) for name, value in result.declarations.items()})
         model.take_result(result)
         return model
+
+
+def _with_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
+    """Return a class and all below it: what a file may name."""
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _with_subclasses(below)
 
 
 def _box(value: Box) -> dict[str, Any]:

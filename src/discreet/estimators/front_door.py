@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from discreet.descent.preconditioned.weights import class_weights, declared_weights
 from discreet.estimators.arguments import refusing_others
 from discreet.estimators.base import Model
-from discreet.estimators.methods.choice import SETTINGS, plan_by
+from discreet.estimators.methods.choice import METHODS, SETTINGS, plan_by
 from discreet.estimators.methods.fit import check_target_bounds
 from discreet.estimators.sparse import INSTEAD
 from discreet.estimators.targets import LabelModel, NumberModel
@@ -35,6 +35,7 @@ class FrontDoor(Model):
 
     _instead: ClassVar[dict[str, str]] = _INSTEAD
     takes_sparse: ClassVar[bool] = True
+    methods: ClassVar[tuple[str, ...]] = METHODS
 
     row_norm: float | None = None
     method: str = "auto"

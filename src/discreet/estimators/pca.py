@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discreet import _files
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
-from discreet.estimators.arguments import refusing_others
-from discreet.estimators.methods.principal import (
+from discreet.estimators.arguments import box_of, refusing_others, with_parameters
+from discreet.lattice.bounds import Box
+from discreet.privacy.release import settle_adjacency
+from discreet.sampling import draw_files
+from discreet.sampling.numeric_rows import NumericTable
+from discreet.sampling.pca.released import (
     ComponentRows,
     ComponentTerms,
     FoundComponents,
     release_components,
     rows_of_table,
 )
-from discreet.lattice.bounds import Box
-from discreet.privacy.release import settle_adjacency
-from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.pca.second_moments import UnitGrid, check_cells
 from discreet.tables.arrays import check_matrix, check_new_rows, column_names
 from discreet.tables.cells.given_cells import matrix_of_numbers
 from discreet.tables.frame_rows import check_schema
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
@@ -52,6 +55,7 @@ INSTEAD = {
 }
 
 
+@with_parameters
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components drawn from the exponential mechanism, exactly, in a time that tells nothing.
 
@@ -127,29 +131,15 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
     _instead: ClassVar[dict[str, str]] = INSTEAD
 
-    @refusing_others
-    def __init__(
-        self,
-        *,
-        budget: Budget,
-        adjacency: Adjacency,
-        n_components: int = 1,
-        x_bounds: Box | None = None,
-        row_norm: float | None = None,
-        center: Any = None,
-        scale_to_bounds: bool = False,
-        schema: Schema | None = None,
-        runtime: Policy | None = None,
-    ) -> None:
-        self.budget = budget
-        self.adjacency = adjacency
-        self.n_components = n_components
-        self.x_bounds = x_bounds
-        self.row_norm = row_norm
-        self.center = center
-        self.scale_to_bounds = scale_to_bounds
-        self.schema = schema
-        self.runtime = runtime
+    budget: Budget
+    adjacency: Adjacency
+    n_components: int = 1
+    x_bounds: Box | None = None
+    row_norm: float | None = None
+    center: Any = None
+    scale_to_bounds: bool = False
+    schema: Schema | None = None
+    runtime: Policy | None = None
 
     @refusing_others
     def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
@@ -257,7 +247,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         staged, matrix = check_matrix(self, X, may_be_empty=may_be_empty)
         names = column_names(staged, matrix.shape[1])
-        box = None if self.x_bounds is None else self._box().for_columns(len(names))
+        box = None if self.x_bounds is None else box_of(self).for_columns(len(names))
         check_cells(matrix, names, UnitGrid(len(names), 1.0))
         return ComponentRows(matrix, names, box, getattr(staged, "feature_names_in_", None))
 
@@ -282,11 +272,6 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         )
         found = release_components(terms, rows, ledger)
         self.take_release(found.grid, found.released, rows.given_names)
-
-    def _box(self) -> Box:
-        if isinstance(self.x_bounds, Box):
-            return self.x_bounds
-        raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
 
     def take_release(self, grid: UnitGrid, released: Release[NDArray[np.float64]], names: Any) -> None:
         """Set the fitted attributes from a release and public facts alone; what a fit ends with.
@@ -319,6 +304,40 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return FoundComponents(self.grid_, self.release_, None if names is None else tuple(map(str, names)))
+
+    def dumps(self) -> str:
+        """Return the text of a file: strict JSON with the release and public facts, and nothing else."""
+        return draw_files.dumps_components(self.found())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the components to a file that `load` reads, and `discreet report` too."""
+        with _files.OutputFile(path, name="path") as output:
+            output.write(self.dumps())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read components that `save` or `discreet sample` wrote; their event is priced anew.
+
+        Raises
+        ------
+        InvalidData
+            If the file is damaged, or holds something else.
+        """
+        found = draw_files.read(path)
+        if not isinstance(found, FoundComponents):
+            raise InvalidData(f"{str(path)!r} holds quantiles, no components. Give another file.")
+        grid, released = found.grid, found.released
+        model = cls(
+            budget=released.event.budget,
+            adjacency=released.adjacency,
+            n_components=released.value.shape[0],
+            x_bounds=None if grid.lower is None else Box(lower=grid.lower, upper=grid.upper),
+            row_norm=grid.row_norm,
+            center=grid.center,
+            scale_to_bounds=grid.scale is not None,
+        )
+        model.take_release(grid, released, found.names)
+        return model
 
     def to_finding(self) -> Finding:
         """Return what the components say to a reader of a report."""

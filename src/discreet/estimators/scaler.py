@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from discreet import _checks
-from discreet.errors import InvalidArgument, InvalidType
-from discreet.estimators.arguments import refusing_others
+from discreet.errors import InvalidArgument
+from discreet.estimators.arguments import box_of, with_parameters
 from discreet.lattice.bounds import Box
 from discreet.tables.arrays import check_new_rows, check_shape
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@with_parameters
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale columns to ``(x - m) / s`` with public m and s: the middle and half-width of the declared bounds.
 
@@ -65,11 +66,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1.,  1.]])
     """
 
-    @refusing_others
-    def __init__(self, *, x_bounds: Box, center: Any = None, scale: Any = None) -> None:
-        self.x_bounds = x_bounds
-        self.center = center
-        self.scale = scale
+    x_bounds: Box
+    center: Any = None
+    scale: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Note the number and the names of the columns; no cell is used.
@@ -114,7 +113,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def scaled_bounds(self) -> Box:
         """Return the bounds after scaling, before any row is seen; a scalar Box stays one."""
-        declared = self._box()
+        declared = box_of(self)
         widths = [len(value) for value in (self.center, self.scale) if hasattr(value, "__len__")]
         if not declared.broadcasts or widths:
             return self._declared(max([len(declared.lower), *widths]))[2]
@@ -130,14 +129,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _box(self) -> Box:
-        if isinstance(self.x_bounds, Box):
-            return self.x_bounds
-        raise InvalidType(f"`x_bounds` must be a Box(lower=..., upper=...); found {type(self.x_bounds).__name__}.")
-
     def _declared(self, n_columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64], Box]:
         """Return m, s and the bounds after scaling of `n_columns` columns."""
-        box = self._box().for_columns(n_columns)
+        box = box_of(self).for_columns(n_columns)
         lower, upper = np.array(box.lower), np.array(box.upper)
         center = _constants(self.center, "center", n_columns, (lower + upper) / 2.0)
         scale = _constants(self.scale, "scale", n_columns, (upper - lower) / 2.0)

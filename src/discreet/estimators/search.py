@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from discreet import _checks
+from discreet.descent.search import LOSS_UNITS
 from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
 from discreet.estimators.arguments import refusing_others
 from discreet.estimators.frank_wolfe import FrankWolfeModel
 from discreet.estimators.perturbed import PerturbedLogisticRegression
-from discreet.estimators.search_plan import SearchPlan
-from discreet.estimators.search_rows import LOSS_UNITS, check_test_share, split_rows
+from discreet.estimators.search_plan import SearchPlan, check_test_share, split_rows
 from discreet.estimators.sparse import StepModel
 from discreet.estimators.targets import LabelModel, NumberModel
 from discreet.estimators.two_stage import TwoStageModel

@@ -1,26 +1,139 @@
-"""The plan of a private search: how many runs count, what each does, and which one is released."""
+"""The plan of a private search: the two parts of the rows, what each run does, and which one is released."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from discreet.estimators.search_rows import LOSS_UNITS, SplitRows, total_loss
-from discreet.lattice.noise.gaussian import rounded_gaussian
-from discreet.lattice.noise.laplace import rounded_laplace
-from discreet.privacy.budgets import Budget, Pure, Zcdp
-from discreet.privacy.events.run_laws import RunLaw
+from discreet import _checks
+from discreet.descent.search import LOSS_UNITS, by_content, by_position, draw_counts, noisy_score
+from discreet.errors import InvalidArgument, InvalidData
+from discreet.estimators.targets import LabelModel
 from discreet.privacy.ledger import Ledger
+from discreet.tables.arrays import UNEQUAL
+from discreet.tables.cells.given_cells import numbers_of
+from discreet.tables.frame_rows import name_of
+from discreet.tables.schema.labels import TROUBLE, check_classes, code_labels
+from discreet.tables.sparse_rows import summed_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from numpy.typing import NDArray
+
+    from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.coins import Coins
     from discreet.privacy.events.search import EvenSearchEvent
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """Private rows in two parts, by a rule that looks at one record alone, or at its position.
+
+    Parameters
+    ----------
+    private_train, private_train_y : array or csr_array, and array
+        What the runs fit on.
+    private_test, private_test_y : csr_array, and ndarray of float64
+        What they are scored on: targets, or codes of labels.
+    """
+
+    private_train: Any
+    private_train_y: Any
+    private_test: Any
+    private_test_y: NDArray[np.float64]
+
+
+def check_test_share(value: Any) -> Fraction:
+    """Return the part of the rows that scores, above 0 and below 1, exactly."""
+    share = _checks.exact_positive(value, "test_share")
+    if share < 1:
+        return share
+    raise InvalidArgument(f"`test_share` must be between 0 and 1; found {value}.")
+
+
+def split_rows(model: Any, matrix: Any, column: Any, share: Fraction, adjacency: Adjacency) -> SplitRows:
+    """Return the rows in two parts; every error that the rows can cause is raised here.
+
+    Raises
+    ------
+    InvalidData
+        If a cell or a target is missing or no number, shapes do not fit, or public numbers leave a part empty.
+    """
+    features = _finite_numbers(matrix)
+    target, labels = _target(model, column)
+    if target.shape[0] != features.shape[0]:
+        raise InvalidData(UNEQUAL)
+    if adjacency.size_is_public:
+        scores = by_position(features.shape[0], share)
+        if not 0 < int(scores.sum()) < scores.size:
+            raise InvalidData("There are too few rows for two parts. Use more rows, or another `test_share`.")
+    else:
+        scores = by_content(features, target, share)
+    train = np.flatnonzero(~scores)
+    import scipy.sparse
+
+    # Row by row in compressed form, whatever the features came in: see `total_loss`.
+    scored = scipy.sparse.csr_array(features[np.flatnonzero(scores)])
+    return SplitRows(features[train], labels[train], scored, target[scores])
+
+
+def _finite_numbers(matrix: Any) -> Any:
+    """Return float64 features: an array, or a csr_array without duplicates or stored zeros."""
+    import scipy.sparse
+
+    if scipy.sparse.issparse(matrix):
+        features = summed_rows(matrix)
+        columns, cells = features.indices, features.data
+    else:
+        # The sum makes one zero of both.
+        features = np.asarray(matrix, dtype=np.float64) + 0.0
+        columns, cells = np.broadcast_to(np.arange(matrix.shape[1]), matrix.shape).reshape(-1), features.reshape(-1)
+    wrong = ~np.isfinite(cells)
+    if wrong.any():
+        raise InvalidData(
+            f"Column 'x{int(columns[wrong].min())}' has missing cells (NaN or inf). Take such rows out, or fill them."
+        )
+    if scipy.sparse.issparse(features):
+        features.eliminate_zeros()
+    return features
+
+
+def _target(model: Any, column: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return what a prediction is compared with, and what the runs are given."""
+    if isinstance(model, LabelModel):
+        labels = np.asarray(column)
+        coded = code_labels(labels, check_classes(model.classes, several=True), name=name_of(column), several=True)
+        if np.isnan(coded.private_codes).any():
+            raise InvalidData(f"Column {name_of(column)!r}: {TROUBLE}. Take such rows out, or declare its `classes`.")
+        return np.asarray(coded.private_codes, dtype=np.float64), labels
+    numbers = numbers_of(column).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise InvalidData("Column 'y' has missing cells (NaN or inf). Take such rows out.")
+    bounds = model.y_bounds
+    clipped = np.clip(numbers, bounds.lower, bounds.upper) + 0.0
+    return clipped, clipped
+
+
+def total_loss(estimator: Any, private_rows: Any, private_y: NDArray[np.float64]) -> int:
+    """Return the sum of all records' losses in whole units, each between 0 and `LOSS_UNITS`.
+
+    A wrong label costs 1; a number costs the square of its distance, in half-widths of its public range, at most 1.
+    The rows must be a csr_array: scipy then adds up each row by itself, so that no row's last bits depend on others.
+    """
+    if private_rows.shape[0] == 0:
+        return 0
+    if isinstance(estimator, LabelModel):
+        decision = estimator.decision_function(private_rows)
+        chosen = np.argmax(decision, axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
+        return LOSS_UNITS * int(np.count_nonzero(chosen != private_y))
+    bounds = estimator.y_bounds
+    distances = (estimator.predict(private_rows) - private_y) / ((bounds.upper - bounds.lower) / 2)
+    losses = np.minimum(distances * distances, 1.0) * LOSS_UNITS
+    return int(np.rint(losses).astype(np.int64).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,74 +197,3 @@ class SearchPlan:
         estimator.fit_quietly(rows.private_train, rows.private_train_y, ledger=payer)
         private_loss = total_loss(estimator, rows.private_test, rows.private_test_y)
         return Found(index, estimator, noisy_score(private_loss, self.event.run, coins))
-
-
-def draw_counts(law: RunLaw, coins: Coins) -> list[int]:
-    """Return how many runs of each candidate count; exact.
-
-    A try makes the same draws whatever it finds, and tries are independent: their number, which time tells, is
-    independent of the counts.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from discreet.privacy.coins import Coins
-    >>> law = RunLaw(name="geometric", stop=Fraction(1, 2), most_runs=6, n_candidates=2)
-    >>> 1 <= sum(draw_counts(law, Coins.from_system())) <= 6
-    True
-    """
-    of_their_number = RunLaw(name=law.name, stop=law.stop, most_runs=law.most_runs)
-    while True:
-        n_runs = draw_run_count(of_their_number, coins)
-        counts = [0] * law.n_candidates
-        for number in range(law.most_runs):
-            counts[draw_below(law.n_candidates, coins)] += number < n_runs
-        if max(counts) <= law.runs_each:
-            return counts
-
-
-def draw_below(size: int, coins: Coins) -> int:
-    """Return a uniform whole number in [0, size); exact.
-
-    Examples
-    --------
-    >>> from discreet.privacy.coins import Coins
-    >>> 0 <= draw_below(3, Coins.from_system()) < 3
-    True
-    """
-    low = bits = 0
-    while True:
-        low, bits = _longer(low, bits, coins)
-        first, last = low * size >> bits, ((low + 1) * size - 1) >> bits
-        if first == last:
-            return first
-
-
-def draw_run_count(law: RunLaw, coins: Coins) -> int:
-    """Return K from its public law; exact.
-
-    A uniform number is lengthened until it lies within one cell. It is compared with all edges, so that the work does
-    not tell K.
-    """
-    edges = list(accumulate(law.whole_weights))
-    total, low, bits = edges[-1], 0, 0
-    while True:
-        low, bits = _longer(low, bits, coins)
-        start, end = low * total, (low + 1) * total
-        passed = sum(edge << bits <= start for edge in edges)
-        if passed == sum(edge << bits < end for edge in edges):
-            return 1 + passed
-
-
-def _longer(low: int, bits: int, coins: Coins) -> tuple[int, int]:
-    """Return a binary number in [0, 1) with one more random word, and how many bits it has."""
-    return (low << coins.word_bits) | int(coins.words(1)[0]), bits + coins.word_bits
-
-
-def noisy_score(private_loss: int, run: Budget, coins: Coins) -> int:
-    """Return a sum of losses with noise that costs a run's budget; one record moves the sum by at most LOSS_UNITS."""
-    statistic = np.array([private_loss], dtype=np.int64)
-    if isinstance(run, Pure):
-        return int(rounded_laplace(statistic, scale=LOSS_UNITS / run.epsilon, coins=coins)[0])
-    assert isinstance(run, Zcdp)  # noqa: S101
-    return int(rounded_gaussian(statistic, variance=LOSS_UNITS**2 / (2 * run.rho), coins=coins)[0])

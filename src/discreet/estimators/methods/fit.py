@@ -6,15 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.descent.private_table import Passes, PrivateTable
 from discreet.errors import InvalidArgument
 from discreet.estimators.methods.choice import TAKEN, Choice, choose, facts_of, plan_by, refuse_settings, with_reason
 from discreet.estimators.methods.declared import Fitted, carry_out, public_rows
 from discreet.estimators.methods.moments import objective_of, plan_moments
-from discreet.estimators.methods.reading import Asked, declare_matrix, declare_table
-from discreet.tables.cells.given_cells import numbers_of
+from discreet.estimators.methods.reading import Declarations, declare_matrix, declare_table
 from discreet.tables.frame_rows import number_target
 
 if TYPE_CHECKING:
@@ -70,7 +67,9 @@ class FitTerms:
         """Whether rows are counted before they are read: one noisy Gram matrix needs no number of them."""
         return self.method != "moments" and self.adjacency.unit is None
 
-    def asked(self, *, intercept: bool = True, bounds: Interval | None = None, classes: Any = None) -> Asked:
+    def declarations(
+        self, *, intercept: bool = True, bounds: Interval | None = None, classes: Any = None
+    ) -> Declarations:
         """Return what the readers are told.
 
         Parameters
@@ -84,7 +83,7 @@ class FitTerms:
         """
         if bounds is not None:
             check_target_bounds(self.loss, bounds.lower)
-        return Asked(
+        return Declarations(
             estimator=None,
             loss=self.loss,
             budget=self.budget,
@@ -122,7 +121,7 @@ def declare_records(
     InvalidArgument, InvalidFormula, InvalidData
         If formula and table do not fit the schema, or a count's bounds do not begin at 0.
     """
-    declared = declare_table(terms.asked(), data, formula, schema, count_rows=terms.counts_rows, watch=watch)
+    declared = declare_table(terms.declarations(), data, formula, schema, count_rows=terms.counts_rows, watch=watch)
     check_target_bounds(terms.loss, declared.target_bounds[0])
     return terms.sized(declared)
 
@@ -160,19 +159,19 @@ def declare_scaled_rows(
     InvalidArgument, InvalidData
         If the rows do not fit; quotes no cell.
     """
-    asked = terms.asked(intercept=intercept, bounds=bounds, classes=classes)
-    least = 0 if asked.may_be_empty else 1
+    declarations = terms.declarations(intercept=intercept, bounds=bounds, classes=classes)
+    least = 0 if declarations.may_be_empty else 1
     if matrix.shape[0] < least or matrix.shape[1] < 1:
         raise InvalidArgument(
             "A regression needs at least one column, and under Replace() at least one row. Give another file."
         )
     declared = declare_matrix(
-        asked,
+        declarations,
         matrix,
         target,
         row_norm=row_norm,
         entry_bound=entry_bound,
-        read_target=lambda column: numbers_of(column).astype(np.float64),
+        columns=int(matrix.shape[1]),
     )
     return terms.sized(declared)
 

@@ -12,6 +12,7 @@ from discreet.estimators.methods.declared import BoundedColumns, BoundedNorms, D
 from discreet.lattice.bounds import Interval
 from discreet.tables.array_rows import array_layout
 from discreet.tables.arrays import UNEQUAL, check_matrix, check_rows, check_target
+from discreet.tables.cells.given_cells import numbers_of
 from discreet.tables.design import Design
 from discreet.tables.frame_rows import Target, check_frame, formula_of, label_target, level_codes, name_of
 from discreet.tables.readers.tables import open_rows, open_table
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Declarations:
     """What every way of reading is told.
 
     Parameters
@@ -85,130 +86,128 @@ class Asked:
         """Return a target's labels."""
         return code_labels(np.asarray(column), self.classes, name=name_of(column), several=self.several)
 
-    def declared(
-        self, staged: Any, rows: Any, private_n_rows: int, bounds: tuple[float, float], **more: Any
-    ) -> Declared:
-        """Return the declared fit; `staged` has seen the shape of X."""
-        columns = getattr(staged, "feature_names_in_", None)
+    def declared(self, rows: Any, size: int, bounds: tuple[float, float], columns: Any, **more: Any) -> Declared:
+        """Return the declared fit; `columns` are the names that X has, or how many columns there are without names."""
         return Declared(
             loss=self.loss,
             budget=self.budget,
             adjacency=self.adjacency,
             rows=rows,
-            n_rows=private_n_rows,
+            n_rows=size,
             target_bounds=bounds,
-            n_columns=int(staged.n_features_in_),
-            columns=None if columns is None else tuple(str(name) for name in columns),
+            n_columns=columns if isinstance(columns, int) else len(columns),
+            columns=names_of(columns),
             **more,
         )
 
 
-def declare_arrays(asked: Asked, X: Any, y: Any, box: Box) -> Declared:
+def names_of(columns: Any) -> tuple[str, ...] | None:
+    """Return the names of columns; None where all that is known is how many there are."""
+    return None if isinstance(columns, int) else tuple(str(name) for name in columns)
+
+
+def columns_of(staged: Any) -> Any:
+    """Return the names of the columns that an estimator's copy has seen, or their number where they have none."""
+    return getattr(staged, "feature_names_in_", staged.n_features_in_)
+
+
+def declare_arrays(terms: Declarations, X: Any, y: Any, box: Box) -> Declared:
     """Check arrays with declared bounds."""
-    interval, found = asked.interval, None
-    if not asked.of_labels:
+    interval, found = terms.interval, None
+    if not terms.of_labels:
         assert interval is not None  # noqa: S101  (the estimator asks for it)
-        staged, rows = check_rows(asked.estimator, X, y, may_be_empty=asked.may_be_empty)
+        staged, rows = check_rows(terms.estimator, X, y, may_be_empty=terms.may_be_empty)
     else:
         seen: list[Labels] = []
 
         def positions(column: Any) -> NDArray[np.float64]:
-            labels = asked.labels_of(column)
+            labels = terms.labels_of(column)
             seen.append(labels)
             return target_numbers(labels.private_codes, labels.classes.size)
 
         staged, rows = check_rows(
-            asked.estimator, X, y, may_be_empty=asked.may_be_empty, read_target=positions, trouble=TROUBLE
+            terms.estimator, X, y, may_be_empty=terms.may_be_empty, read_target=positions, trouble=TROUBLE
         )
         (found,) = seen
         interval = target_interval(found.classes.size)
-    read = array_layout(rows.names, box, interval, intercept=asked.intercept)
-    bounded = BoundedColumns(label_layout(read) if asked.of_labels else read, read, rows.in_blocks(box))
+    read = array_layout(rows.names, box, interval, intercept=terms.intercept)
+    bounded = BoundedColumns(label_layout(read) if terms.of_labels else read, read, rows.in_blocks(box))
+    size, columns = rows.private_size(), columns_of(staged)
     if found is None:
-        return asked.declared(staged, bounded, rows.private_size(), (interval.lower, interval.upper))
-    return asked.declared(
-        staged, bounded, rows.private_size(), (0.0, 1.0), classes=found.classes, labels_read=found.were_read
-    )
+        return terms.declared(bounded, size, (interval.lower, interval.upper), columns)
+    return terms.declared(bounded, size, (0.0, 1.0), columns, classes=found.classes, labels_read=found.were_read)
 
 
-def declare_frame(asked: Asked, X: Any, y: Any, schema: Schema) -> Declared:
+def declare_frame(terms: Declarations, X: Any, y: Any, schema: Schema) -> Declared:
     """Check a frame under a schema."""
-    column = check_target(asked.estimator, X, y)
+    column = check_target(terms.estimator, X, y)
     classes, labels_read = None, False
-    if asked.read_number is not None:
-        target = asked.read_number(column)
+    if terms.read_number is not None:
+        target = terms.read_number(column)
     else:
-        target, classes, labels_read = _labels_under(asked, schema, column)
+        target, classes, labels_read = _labels_under(terms, schema, column)
     staged, table, design = check_frame(
-        asked.estimator, X, target, schema, intercept=asked.intercept, units=asked.units
+        terms.estimator, X, target, schema, intercept=terms.intercept, units=terms.units
     )
     size = len(target.private_values)
-    formula = formula_of(staged.feature_names_in_, target.name, intercept=asked.intercept)
-    rows = TableRows(table, design, may_be_empty=asked.may_be_empty, private_size=size)
-    bounded = bounded_table(rows, design, formula, labels=asked.of_labels)
-    bounds = (0.0, 1.0) if asked.of_labels else (target.column.lower, target.column.upper)
-    return asked.declared(staged, bounded, size, bounds, classes=classes, labels_read=labels_read)
+    formula = formula_of(staged.feature_names_in_, target.name, intercept=terms.intercept)
+    rows = TableRows(table, design, may_be_empty=terms.may_be_empty, private_size=size)
+    bounded = bounded_table(rows, design, formula, labels=terms.of_labels)
+    bounds = (0.0, 1.0) if terms.of_labels else (target.column.lower, target.column.upper)
+    return terms.declared(bounded, size, bounds, columns_of(staged), classes=classes, labels_read=labels_read)
 
 
 def declare_norms(
-    asked: Asked,
+    terms: Declarations,
     X: Any,
     y: Any,
     *,
     row_norm: float,
     entry_bound: float | None,
-    read_target: Callable[[Any], NDArray[np.float64]],
 ) -> Declared:
     """Check rows that are scaled down to a norm, dense or sparse."""
-    column = check_target(asked.estimator, X, y)
-    staged, matrix = check_matrix(asked.estimator, X, may_be_empty=asked.may_be_empty, accept_sparse=asked.sparse)
-    columns = getattr(staged, "feature_names_in_", None)
-    names = None if columns is None else tuple(str(name) for name in columns)
+    column = check_target(terms.estimator, X, y)
+    staged, matrix = check_matrix(terms.estimator, X, may_be_empty=terms.may_be_empty, accept_sparse=terms.sparse)
     return declare_matrix(
-        asked, matrix, column, row_norm=row_norm, entry_bound=entry_bound, read_target=read_target, names=names
+        terms,
+        matrix,
+        column,
+        row_norm=row_norm,
+        entry_bound=entry_bound,
+        columns=columns_of(staged),
     )
 
 
 def declare_matrix(
-    asked: Asked,
+    terms: Declarations,
     matrix: Any,
     column: Any,
     *,
     row_norm: float,
     entry_bound: float | None,
-    read_target: Callable[[Any], NDArray[np.float64]],
-    names: tuple[str, ...] | None = None,
+    columns: Any,
 ) -> Declared:
     """Check the target of rows that are scaled down to a norm; `matrix` is checked, an array or a csr_array."""
-    found, labels_read, bounds = None, False, (0.0, 1.0)
-    if asked.of_labels:
-        labels = asked.labels_of(column)
-        target, found, labels_read = labels.private_codes, labels.classes, labels.were_read
+    classes, labels_read, bounds = None, False, (0.0, 1.0)
+    if terms.of_labels:
+        labels = terms.labels_of(column)
+        target, classes, labels_read = labels.private_codes, labels.classes, labels.were_read
         trouble = f"Column {name_of(column)!r}: {TROUBLE}. Take such rows out, or declare its `classes`."
     else:
-        assert asked.interval is not None  # noqa: S101  (the estimator asks for it)
-        target, bounds = read_target(column), (asked.interval.lower, asked.interval.upper)
+        assert terms.interval is not None  # noqa: S101  (the estimator asks for it)
+        target = numbers_of(column).astype(np.float64)
+        bounds = (terms.interval.lower, terms.interval.upper)
         trouble = "Column 'y' has missing cells (NaN or inf). Take such rows out."
     if target.shape[0] != matrix.shape[0]:
         raise InvalidData(UNEQUAL)
     if not np.isfinite(target).all():
         raise InvalidData(trouble)
-    return Declared(
-        loss=asked.loss,
-        budget=asked.budget,
-        adjacency=asked.adjacency,
-        rows=BoundedNorms(matrix, target, row_norm, entry_bound, names, asked.intercept),
-        n_rows=matrix.shape[0],
-        target_bounds=bounds,
-        classes=found,
-        labels_read=labels_read,
-        n_columns=int(matrix.shape[1]),
-        columns=names,
-    )
+    rows = BoundedNorms(matrix, target, row_norm, entry_bound, names_of(columns), terms.intercept)
+    return terms.declared(rows, matrix.shape[0], bounds, columns, classes=classes, labels_read=labels_read)
 
 
 def declare_table(
-    asked: Asked,
+    terms: Declarations,
     data: Any,
     formula: str,
     schema: Schema,
@@ -220,10 +219,10 @@ def declare_table(
 
     `watch` is given the table, and returns who is told how far its read has come.
     """
-    design = Design.for_formula(formula, schema, labels=asked.of_labels)
+    design = Design.for_formula(formula, schema, labels=terms.of_labels)
     columns = list(design.columns_needed)
     private_n_rows = 0
-    if count_rows and asked.adjacency.size_is_public:
+    if count_rows and terms.adjacency.size_is_public:
         counted = open_table(data, design.schema, columns)
         if getattr(counted, "reads_once", False):
             raise InvalidArgument(
@@ -231,28 +230,19 @@ def declare_table(
                 "Give an Arrow table, a data frame or a file."
             )
         private_n_rows = sum(block.n_rows for block in counted.blocks())
-    opened = open_rows if asked.units else open_table
+    opened = open_rows if terms.units else open_table
     table = opened(data, design.schema, columns)
     assert design.target is not None  # noqa: S101  (a formula has one)
-    rows = TableRows(table, design, may_be_empty=asked.may_be_empty, progress=watch(table))
-    bounded = bounded_table(rows, design, formula, labels=asked.of_labels)
+    rows = TableRows(table, design, may_be_empty=terms.may_be_empty, progress=watch(table))
+    bounded = bounded_table(rows, design, formula, labels=terms.of_labels)
     classes = None
-    if asked.of_labels:
+    if terms.of_labels:
         target = design.schema.columns[design.target]
         classes = np.array(target.levels) if isinstance(target, Category) else np.array([0, 1])
     coding = design.layout.codings[-1]
     names = tuple(name for name in columns if name != design.target)
-    return Declared(
-        loss=asked.loss,
-        budget=asked.budget,
-        adjacency=asked.adjacency,
-        rows=bounded,
-        n_rows=private_n_rows,
-        target_bounds=(coding.lower, coding.upper),
-        classes=classes,
-        notes=table.notes,
-        n_columns=len(names),
-        columns=names,
+    return terms.declared(
+        bounded, private_n_rows, (coding.lower, coding.upper), names, classes=classes, notes=table.notes
     )
 
 
@@ -272,11 +262,11 @@ def target_numbers(codes: NDArray[np.float64], n_classes: int) -> NDArray[np.flo
     return 2.0 * codes - 1.0 if n_classes == 2 else codes + 1.0
 
 
-def _labels_under(asked: Asked, schema: Schema, column: Any) -> tuple[Target, NDArray[Any], bool]:
+def _labels_under(terms: Declarations, schema: Schema, column: Any) -> tuple[Target, NDArray[Any], bool]:
     """Return a target of labels with its classes, and whether these were read from it."""
-    name, classes = name_of(column), asked.classes
+    name, classes = name_of(column), terms.classes
     declared = schema.columns.get(name)
-    many = asked.several and isinstance(declared, Category) and len(declared.levels) > 2
+    many = terms.several and isinstance(declared, Category) and len(declared.levels) > 2
     if classes is None and declared is not None and not many:
         found = label_target(column, schema)
         assert found is not None  # noqa: S101  (the schema declares it)
@@ -284,7 +274,7 @@ def _labels_under(asked: Asked, schema: Schema, column: Any) -> tuple[Target, ND
     if classes is None and isinstance(declared, Category):
         labels = Labels(np.array(declared.levels), level_codes(column, name, declared, schema), were_read=False)
     else:
-        labels = asked.labels_of(column)
+        labels = terms.labels_of(column)
     interval = target_interval(labels.classes.size)
     # Of the schema's policy for missing labels "drop" always means the same, a constant only for its own levels.
     policy: Any = "error"

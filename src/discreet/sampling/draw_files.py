@@ -8,10 +8,9 @@ import numpy as np
 
 from discreet import _files
 from discreet.errors import InvalidData
-from discreet.estimators.methods.principal import FoundComponents
-from discreet.lattice.bounds import Box
 from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS, Release
+from discreet.sampling.pca.released import FoundComponents
 from discreet.sampling.pca.second_moments import UnitGrid
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from discreet.estimators.pca import PrivatePCA
 
 QUANTILES, COMPONENTS = "quantiles", "components"
 
@@ -45,9 +43,8 @@ def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fra
     return _files.dump(QUANTILES, content)
 
 
-def dumps_components(model: PrivatePCA | FoundComponents) -> str:
-    """Return released components, or a fitted `PrivatePCA`, as JSON."""
-    found = model if isinstance(model, FoundComponents) else model.found()
+def dumps_components(found: FoundComponents) -> str:
+    """Return released components as JSON."""
     grid = found.grid
     content = {
         "names": None if found.names is None else list(found.names),
@@ -80,18 +77,6 @@ def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
         return _components(document)
 
 
-def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
-    """Return what a file holds: a Release of quantiles, or a fitted PrivatePCA; see `read`.
-
-    Raises
-    ------
-    InvalidData
-        If the file is of another kind, or damaged.
-    """
-    found = read(path)
-    return _estimator(found) if isinstance(found, FoundComponents) else found
-
-
 def _components(document: dict[str, Any]) -> FoundComponents:
     components = np.array(document["components"], dtype=np.float64)
     center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
@@ -100,23 +85,6 @@ def _components(document: dict[str, Any]) -> FoundComponents:
     if not np.isfinite(components).all() or (names is not None and len(names) != grid.n_columns):
         raise ValueError
     return FoundComponents(grid, _release(document, components), names)
-
-
-def _estimator(found: FoundComponents) -> PrivatePCA:
-    from discreet.estimators.pca import PrivatePCA
-
-    grid, released = found.grid, found.released
-    model = PrivatePCA(
-        budget=released.event.budget,
-        adjacency=released.adjacency,
-        n_components=released.value.shape[0],
-        x_bounds=None if grid.lower is None else Box(lower=grid.lower, upper=grid.upper),
-        row_norm=grid.row_norm,
-        center=grid.center,
-        scale_to_bounds=grid.scale is not None,
-    )
-    model.take_release(grid, released, found.names)
-    return model
 
 
 def _of_release(released: Release[Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Principal components without scikit-learn: from declarations and rows to a release, and what it says."""
+"""Principal components from declarations and rows to a release, and what it says."""
 
 from __future__ import annotations
 
