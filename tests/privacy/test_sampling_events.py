@@ -125,7 +125,7 @@ def test_events_survive_their_json_and_a_ledger(make):
 
 
 def test_a_median_costs_the_price_of_its_range_in_every_ledger():
-    """Asked in Pure, it costs a Zcdp ledger r**2 / 8, a Gdp one pi r**2 / 8 rounded up, Pure and Approx r."""
+    """Declarations in Pure, it costs a Zcdp ledger r**2 / 8, a Gdp one pi r**2 / 8 rounded up, Pure and Approx r."""
     private_values = np.linspace(0, 1, 50)
     expected = {Pure(epsilon=9): Pure(epsilon=1), Approx(epsilon=9, delta=0): Approx(epsilon=1, delta=0),
                 Zcdp(rho=9): Zcdp(rho="1/8"), Gdp(mu=9): Gdp.from_squared(Fraction(355, 226) / 4)}  # fmt: skip
