@@ -27,9 +27,11 @@ from discreet.errors import (
 )
 from discreet.estimators.pca import PrivatePCA
 from discreet.privacy.coins import Coins
+from discreet.sampling.draw_files import dumps_quantiles
 from discreet.sampling.pca.components import Components, plan_components
 from discreet.sampling.pca.second_moments import UnitGrid
 from discreet.sampling.policies import CoolDown, Truncated
+from discreet.sampling.quantiles.quantile_release import quantile
 
 X = np.random.default_rng(0).normal(size=(4000, 4)) * [3.0, 1.5, 0.7, 0.2]
 # What no private estimator can pass, each with its reason.
@@ -337,3 +339,26 @@ def test_very_many_components_are_priced_one_by_one() -> None:
     target = Components(grid=UnitGrid(300, row_norm=1.0), n_components=60, names=("a",) * 300)
     plan = plan_components(target, budget=dp.Pure(epsilon=1), adjacency=dp.Replace(), runtime=CoolDown(), n_rows=10)
     assert plan.event.kind == "rejection-sampling"
+
+
+def test_components_are_saved_and_loaded(tmp_path):
+    """The file says the same of new rows, bit for bit, and is written again as it was."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    pca = PrivatePCA(budget=dp.Gdp(mu=4), adjacency=dp.AddRemove(), n_components=2, row_norm=5, center=[0, 1, 0, 0])
+    pca.fit(frame).save(tmp_path / "pca.json")
+    again = PrivatePCA.load(tmp_path / "pca.json")
+    np.testing.assert_array_equal(again.transform(frame), pca.transform(frame))
+    assert again.feature_names_in_.tolist() == list("abcd")
+    assert (again.release_.cost, again.release_.label) == (pca.release_.cost, pca.release_.label)
+    assert again.dumps() == pca.dumps() == (tmp_path / "pca.json").read_text()
+
+
+def test_a_file_of_quantiles_holds_no_components(tmp_path):
+    """It is refused by name; what is no file of ours is, too."""
+    released = quantile(X[:, 0], q=[0.5], bounds=dp.Interval(-9, 9), budget=dp.Pure(epsilon=1), adjacency=dp.Replace())
+    (tmp_path / "q.json").write_text(dumps_quantiles(released, "a", [Fraction(1, 2)]))
+    with pytest.raises(InvalidData, match=r"q\.json' holds quantiles, no components"):
+        PrivatePCA.load(tmp_path / "q.json")
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(InvalidData, match=r"other\.json"):
+        PrivatePCA.load(tmp_path / "other.json")
