@@ -96,7 +96,7 @@ def excesses(
     statistic = plan.measure(replace(exact.rows, one_hot=declared.one_hot))
     found = np.empty((repetitions, len(repairs)))
     for seed in range(repetitions):
-        value = plan.draw(statistic, dp.Coins.from_seed(seed))
+        value = plan.draw(statistic, dp.privacy.Coins.from_seed(seed))
         moments = dp.Moments(layout, Release(value, plan.event, "not private: test seed"))
         for j, repair in enumerate(repairs):
             answer = moments.least_squares(last_column_selection(layout), repair=repair)

@@ -231,7 +231,7 @@ def main() -> None:
     if how == "names":
         import discreet
 
-        print(json.dumps({"names": len(set(discreet.__all__) - {"__version__"})}))
+        print(json.dumps({"names": len(set(dir(discreet)) - {"__version__"})}))
         return
     Path("words.svm").write_text("".join(f"{k % 2} {k + 1}:1 {k + 50}:0.5\n" for k in range(200)), encoding="utf-8")
     if how == "imports":

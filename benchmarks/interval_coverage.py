@@ -115,7 +115,7 @@ def coverage(setting: Setting, *, method: str = "sandwich", n_sets: int = N_SETS
     )
     # Slopes of both signs that keep the mean within 0.5, whatever the number of features.
     truth = np.concatenate([[0.05], np.linspace(-1.0, 1.0, setting.n_features) * 0.9 / setting.n_features])
-    coins = dp.Coins.from_seed(17)
+    coins = dp.privacy.Coins.from_seed(17)
     selection = last_column_selection(layout)
     hits, naive_hits, widths = [], [], []
     for number, gram in enumerate(grams(setting, truth, np.random.default_rng(29))):

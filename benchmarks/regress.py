@@ -34,7 +34,7 @@ def saved_release(path: Path) -> str:
         size_is_public=True,
         statistic=gram_of(design.layout),
     )
-    noisy = plan.draw(PrivateGram(gram, N_ROWS), dp.Coins.from_seed(0))
+    noisy = plan.draw(PrivateGram(gram, N_ROWS), dp.privacy.Coins.from_seed(0))
     Moments(design.layout, dp.Release(noisy, plan.event, "not private: test seed"), design).save(path)
     return f"y ~ {' + '.join(names)}"
 

@@ -97,7 +97,7 @@ def one_setting(exact: Array, layout: Layout, n: int, *, budget: Budget, mechani
     reference = (constant - best) @ M @ (constant - best)
     std = np.sqrt(noise_variances(plan.event, layout)[1, 1]) / unit
     norm = 2 * noise_scale(plan.event) / unit * np.sqrt(len(b))
-    coins = dp.Coins.from_seed(seed)
+    coins = dp.privacy.Coins.from_seed(seed)
     excess: dict[str, list[float]] = {rule: [] for rule in RULES}
     for _ in range(RELEASES):
         noisy = plan.draw(PrivateGram(exact, n), coins)

@@ -162,7 +162,8 @@ class Source:
         guides = [self.checkout / "README.md", *sorted((self.checkout / "docs").glob("*.md"))]
         guides = [path for path in guides if path.name != "errors.md"]  # it lists every module that raises
         said = "\n".join(path.read_text(encoding="utf-8") for path in guides if path.exists()) + self.pyproject
-        imported = set().union(*(targets - {name} for name, targets in self.edges.items())) | self._found_by_name()
+        imported = set().union(*(targets - {name} for name, targets in self.edges.items()))
+        imported |= self._listed() | self._found_by_name()
         packages = {module_name(path) for path in self.texts if path.endswith("__init__.py")}
         return sorted(
             name
@@ -172,6 +173,14 @@ class Source:
             and not re.search(rf"\b{re.escape(name)}\b", said)
             and name.removeprefix(f"{PACKAGE}.").replace(".", "/") + ".py" not in said
         )
+
+    def _listed(self) -> set[str]:
+        """Return the modules of public names: those that the stub of a front imports."""
+        found: set[str] = set()
+        for path in sorted(self.package.rglob("__init__.pyi")):
+            front = module_name(path.relative_to(self.package).with_suffix(".py").as_posix())
+            found |= imports(ast.parse(path.read_text(encoding="utf-8")), front, is_package=True, modules=self.trees)
+        return found
 
     def _found_by_name(self) -> set[str]:
         """Return the modules of a folder that `import_module` goes through, if their own name is quoted beside it."""

@@ -262,7 +262,7 @@ def fitted(case: Case, budget: Any, method: str, X: Any, y: Any, *, seed: int) -
         **extra,
     )
     composition = {"composition": "sum"} if isinstance(budget, dp.Approx) else {}
-    ledger = dp.Ledger(total=budget, adjacency=dp.Replace(), coins=dp.Coins.from_seed(seed), **composition)
+    ledger = dp.Ledger(total=budget, adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(seed), **composition)
     return model.fit(X, y, ledger=ledger)
 
 

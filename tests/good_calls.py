@@ -217,7 +217,7 @@ CURVES = [
     Call(dp.Gdp, {"mu": 1}),
     Call(dp.Gdp.from_squared, {"mu_squared": 1}),
     Call(accounting.group, {"budget": dp.Pure(epsilon=1), "size": 2}),
-    Call(dp.geometric_runtime, {"p": 0.5, "q": 0.4}),
+    Call(dp.privacy.geometric_runtime, {"p": 0.5, "q": 0.4}),
     Call(RuntimePair(Fraction(1, 2), Fraction(1, 4)).knots, {"count": 2}),
     Call(WithPure, {"curve": CURVE, "epsilon": 1}),
     Call(group_curve, {"curve": CURVE, "size": 2}),
@@ -231,12 +231,12 @@ CURVES = [
 ]
 
 # Noise, integer rows, and the functional mechanism's parts.
-ZEROS, COINS = np.zeros((2, 2), dtype=np.int64), dp.Coins.from_seed(0)
+ZEROS, COINS = np.zeros((2, 2), dtype=np.int64), dp.privacy.Coins.from_seed(0)
 SQUARE, ROW = {"statistic": ZEROS, "coins": COINS}, {"statistic": ZEROS[0], "coins": COINS}
 TWO_ROWS = {"X": np.eye(2), "y": [0, 1], "row_norm": 1.0, "target_bounds": (0, 1)}
 LAYOUT = Layout(["a"], [Coding.centered(0, 1)], intercept=True)
 NOISE = [
-    Call(dp.Coins.from_seed, {"seed": 0}),
+    Call(dp.privacy.Coins.from_seed, {"seed": 0}),
     Call(COINS.words, {"n": 1}),
     Call(rounded_laplace, SQUARE | {"scale": 1}),
     Call(symmetric_laplace, SQUARE | {"scale": 1}),
@@ -294,7 +294,7 @@ TABLES = [
     Call(dp.Number, {"lower": -2, "upper": 1}),
     Call(dp.Flag, {"missing": False}),
     Call(dp.Date, {"lower": "2000-01-01", "upper": "2020-01-01"}, wrap=dict.fromkeys(DATES, (given,))),
-    Call(dp.Uniform, {"bounds": dp.Interval(0, 1)}),
+    Call(dp.sampling.Uniform, {"bounds": dp.Interval(0, 1)}),
     Call(dp.release, {"plan": CountPlan(laplace(1), []), "data": [0]}),
     Call(dp.release_moments, {"data": ROWS, "schema": SCHEMA, "budget": dp.Pure(epsilon=1)}),
     Call(dp.Schema, {"columns": {"y": dp.Number(0, 1)}, "unit": "u", "rows_per_unit": 2}),
@@ -324,7 +324,7 @@ RESULTS = [
 # Draws.
 UNIT, VALUES = dp.Interval(0, 1), np.linspace(0.0, 1.0, 20)
 OWN = {"change": 1, "example": [[0.5]]}
-UNIFORM = dp.Uniform(dp.Box(lower=[0], upper=[1]))
+UNIFORM = dp.sampling.Uniform(dp.Box(lower=[0], upper=[1]))
 HOLDER = {"utility": total, "bounds": UNIT, "constant": 20, **OWN}
 POSTERIOR = {"log_likelihood": distances, "lower": -1, "upper": 0, "prior": UNIFORM, "example": [[0.5]]}
 CONCAVE = {"convexity": 1, "smoothness": 1, "reach": 1, "change": 1, "columns": 1}
@@ -341,34 +341,37 @@ def _slope(points: np.ndarray, _rows: np.ndarray) -> np.ndarray:
 DRAWS = [
     Call(dp.quantile, PAID | {"values": VALUES, "q": "1/2", "bounds": UNIT, "step": 0.1}),
     Call(dp.median, PAID | {"values": VALUES, "bounds": UNIT, "step": 0.1}),
-    Call(dp.sample, PAID | {"target": dp.KNormGradient.quantile("1/2", bounds=UNIT), "data": VALUES}),
-    Call(dp.posterior_draw, PAID | POSTERIOR | {"data": VALUES[:, None]}),
-    Call(dp.KNormGradient.quantile, {"q": "1/2", "bounds": UNIT, "step": 0.1}),
-    Call(dp.KNormGradient.mean, {"n_columns": 2, "row_norm": 1, "center": [0, 0]}),
-    Call(dp.KNormGradient.logistic, {"n_columns": 2, "row_norm": 1, "ridge": 1}),
-    Call(dp.KNormGradient.linear, {"n_columns": 2, "row_norm": 1, "ridge": 1, "y_bounds": UNIT, "clip": 1}),
-    Call(dp.CoolDown, {}),
-    Call(dp.Truncated, {"delta": "1e-9"}),
-    Call(dp.BlockRestart, {"eta": "1e-9"}),
-    Call(dp.ConstantAcceptance, {"p0": 0.5}),
-    Call(dp.Squeeze, {}),
-    Call(dp.Plain, {}),
-    Call(dp.Posterior, POSTERIOR),
-    Call(dp.UserTarget, OWN | {"utility": total, "base": UNIFORM, "upper": 0, "lower": -4}),
-    Call(dp.SyntheticData, {"cells": halves, "n_cells": 2, "prior": UNIFORM}),
-    Call(dp.Lipschitz, OWN | {"utility": lambda points, rows: total(points, rows) / 10, "slopes": 1, "bounds": UNIT}),
-    Call(dp.LogHoelder, HOLDER | {"per_side": 20}),
-    Call(dp.Discretized, {"target": dp.LogHoelder(**HOLDER), "per_side": 20}),
-    Call(dp.LogConcave, OWN | {"utility": _square, "bounds": UNIT, "slope": 1}),
-    Call(dp.StronglyConcave, CONCAVE | {"utility": _square, "gradient": _slope, "example": [[0.5]]}),
+    Call(dp.sampling.sample, PAID | {"target": dp.sampling.KNormGradient.quantile("1/2", bounds=UNIT), "data": VALUES}),
+    Call(dp.sampling.posterior_draw, PAID | POSTERIOR | {"data": VALUES[:, None]}),
+    Call(dp.sampling.KNormGradient.quantile, {"q": "1/2", "bounds": UNIT, "step": 0.1}),
+    Call(dp.sampling.KNormGradient.mean, {"n_columns": 2, "row_norm": 1, "center": [0, 0]}),
+    Call(dp.sampling.KNormGradient.logistic, {"n_columns": 2, "row_norm": 1, "ridge": 1}),
+    Call(dp.sampling.KNormGradient.linear, {"n_columns": 2, "row_norm": 1, "ridge": 1, "y_bounds": UNIT, "clip": 1}),
+    Call(dp.sampling.CoolDown, {}),
+    Call(dp.sampling.Truncated, {"delta": "1e-9"}),
+    Call(dp.sampling.BlockRestart, {"eta": "1e-9"}),
+    Call(dp.sampling.ConstantAcceptance, {"p0": 0.5}),
+    Call(dp.sampling.Squeeze, {}),
+    Call(dp.sampling.Plain, {}),
+    Call(dp.sampling.Posterior, POSTERIOR),
+    Call(dp.sampling.UserTarget, OWN | {"utility": total, "base": UNIFORM, "upper": 0, "lower": -4}),
+    Call(dp.sampling.SyntheticData, {"cells": halves, "n_cells": 2, "prior": UNIFORM}),
     Call(
-        dp.GaussianBase,
-        OWN | {"utility": lambda p, r: total(p, r) / 10, "slopes": 1, "base": dp.Normal(center=[0], spread=1)},
+        dp.sampling.Lipschitz,
+        OWN | {"utility": lambda points, rows: total(points, rows) / 10, "slopes": 1, "bounds": UNIT},
     ),
-    Call(dp.Normal, {"center": [0, 0], "spread": 1}, wrap={"center": ONE_OF_TWO}),
-    Call(dp.Custom, {"transform": lambda uniform: uniform, "columns": 1}),
+    Call(dp.sampling.LogHoelder, HOLDER | {"per_side": 20}),
+    Call(dp.sampling.Discretized, {"target": dp.sampling.LogHoelder(**HOLDER), "per_side": 20}),
+    Call(dp.sampling.LogConcave, OWN | {"utility": _square, "bounds": UNIT, "slope": 1}),
+    Call(dp.sampling.StronglyConcave, CONCAVE | {"utility": _square, "gradient": _slope, "example": [[0.5]]}),
     Call(
-        dp.FiniteCandidates,
+        dp.sampling.GaussianBase,
+        OWN | {"utility": lambda p, r: total(p, r) / 10, "slopes": 1, "base": dp.sampling.Normal(center=[0], spread=1)},
+    ),
+    Call(dp.sampling.Normal, {"center": [0, 0], "spread": 1}, wrap={"center": ONE_OF_TWO}),
+    Call(dp.sampling.Custom, {"transform": lambda uniform: uniform, "columns": 1}),
+    Call(
+        dp.sampling.FiniteCandidates,
         {
             "candidates": [0, 1],
             "utility": lambda p, r: (p == r.T).sum(axis=1),
@@ -377,8 +380,17 @@ DRAWS = [
             "step": 1,
         },
     ),
-    Call(dp.SquaredObjective, {"y_bounds": UNIT}, lambda **given: dp.SquaredObjective(**given).penalty),
-    Call(dp.LogisticObjective, {}, lambda **given: dp.LogisticObjective(**given).penalty, where=READ),
+    Call(
+        dp.functional.SquaredObjective,
+        {"y_bounds": UNIT},
+        lambda **given: dp.functional.SquaredObjective(**given).penalty,
+    ),
+    Call(
+        dp.functional.LogisticObjective,
+        {},
+        lambda **given: dp.functional.LogisticObjective(**given).penalty,
+        where=READ,
+    ),
 ]
 
 ESTIMATORS = [_of_case(case) for case in (*CASES, *FRAMED) if not case.schema]

@@ -12,6 +12,7 @@ import discreet as dp
 from discreet.errors import DiscreetError
 from discreet.estimators.methods.forecasts import compare_methods
 from discreet.privacy import accounting
+from public_names import PUBLIC
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -61,17 +62,17 @@ def front(make, target, **declared):
 
 def lipschitz(budget, **options):
     """Draw a point by rejection."""
-    target = dp.Lipschitz(
+    target = dp.sampling.Lipschitz(
         utility=lambda points, rows: -np.abs(points - rows.T).mean(axis=1),
         slopes=1, bounds=dp.Interval(0, 1), change=1, example=np.zeros((5, 1)),
     )  # fmt: skip
-    return dp.sample(target, np.abs(X[:, :1]), budget=budget, **ADJACENCY, **options)
+    return dp.sampling.sample(target, np.abs(X[:, :1]), budget=budget, **ADJACENCY, **options)
 
 
 def posterior(budget):
     """Draw from a posterior."""
-    return dp.posterior_draw(
-        lambda points, rows: -((points - rows.T) ** 2), np.abs(X[:4, :1]), prior=dp.Uniform(dp.Interval(0, 1)),
+    return dp.sampling.posterior_draw(
+        lambda points, rows: -((points - rows.T) ** 2), np.abs(X[:4, :1]), prior=dp.sampling.Uniform(dp.Interval(0, 1)),
         lower=-1, upper=0, example=np.zeros((3, 1)), budget=budget, **ADJACENCY,
     )  # fmt: skip
 
@@ -94,7 +95,7 @@ def priced(budget):
     for currency in (dp.Pure, dp.Approx, dp.Zcdp, dp.Gdp):
         try:
             accounting.convert(budget, currency, delta="1e-6")
-        except dp.NoSoundConversion:
+        except dp.errors.NoSoundConversion:
             continue
 
 
@@ -125,7 +126,7 @@ CALLS = {
         dp.KNormGradientQuantileRegression, quantile="1/2", coef_bound=1, y_bounds=UNIT, **BOX
     ),
     "PrivatePCA": lambda budget: dp.PrivatePCA(budget=budget, **ROWS).fit(X),
-    "PrivatePCA plain": lambda budget: dp.PrivatePCA(budget=budget, runtime=dp.Plain(), **ROWS).fit(X),
+    "PrivatePCA plain": lambda budget: dp.PrivatePCA(budget=budget, runtime=dp.sampling.Plain(), **ROWS).fit(X),
     "PrivateSearch": search,
     **front(dp.LinearRegression, Y, y_bounds=UNIT, **BOX),
     **front(dp.LogisticRegression, LABELS, **CLASSES, **BOX),
@@ -135,11 +136,11 @@ CALLS = {
     "median": lambda budget: dp.median(Y, bounds=UNIT, step="0.01", budget=budget, **ADJACENCY),
     "sample": lipschitz,
     **{f"sample {type(policy).__name__}": lambda budget, policy=policy: lipschitz(budget, runtime=policy)
-       for policy in (dp.Truncated(), dp.BlockRestart(), dp.Plain())},
+       for policy in (dp.sampling.Truncated(), dp.sampling.BlockRestart(), dp.sampling.Plain())},
     "posterior_draw": posterior,
     "forecast": lambda budget: str(dp.forecast("y ~ a + b", SCHEMA, n_rows=N, budget=budget)),
     "compare_methods": lambda budget: str(compare_methods("y ~ a + b", SCHEMA, n_rows=N, budget=budget)),
-    "compose_plan": lambda budget: dp.compose_plan([budget] * 2 + [dp.Gdp(mu=1)]).delta("1"),
+    "compose_plan": lambda budget: dp.privacy.compose_plan([budget] * 2 + [dp.Gdp(mu=1)]).delta("1"),
     "Ledger": ledger,
     "tradeoff": curve,
     "convert": priced,
@@ -176,10 +177,9 @@ def test_any_budget_is_fine_or_refused_by_name(name):
 
 def test_the_list_is_complete():
     """Every public estimator and function that takes a budget is called."""
-    public = {name: getattr(dp, name) for name in dp.__all__}
     taking = {
         name
-        for name, thing in public.items()
+        for name, thing in PUBLIC.items()
         if (inspect.isfunction(thing) or hasattr(thing, "fit")) and "budget" in inspect.signature(thing).parameters
     }
     assert {name for name in taking if not any(call.split()[0] == name for call in CALLS)} == set()
@@ -213,10 +213,10 @@ WARNING = ["FunctionalLinearRegression", "FunctionalLogisticRegression", "Sparse
 @pytest.mark.parametrize("name", WARNING)
 def test_a_delta_above_one_over_n_warns(name):
     """Of 60 rows under Replace, a delta of a tenth; one below 1/60 says nothing."""
-    with pytest.warns(dp.LargeDeltaWarning, match="`delta` is above 1 / 60"):
+    with pytest.warns(dp.errors.LargeDeltaWarning, match="`delta` is above 1 / 60"):
         CALLS[name](LARGE)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", dp.LargeDeltaWarning)
+        warnings.simplefilter("error", dp.errors.LargeDeltaWarning)
         CALLS[name](dp.Approx(epsilon=4, delta="1e-3"))
 
 
@@ -224,7 +224,7 @@ def test_a_delta_above_one_over_n_warns(name):
 def test_a_warning_that_is_an_error_spends_nothing():
     """It is given before the charge."""
     ledger = dp.Ledger(total=dp.Approx(epsilon=9, delta="0.2"), adjacency=dp.Replace(), composition="sum")
-    with pytest.raises(dp.LargeDeltaWarning):
+    with pytest.raises(dp.errors.LargeDeltaWarning):
         dp.median(Y, bounds=UNIT, budget=LARGE, ledger=ledger, **ADJACENCY)
     assert ledger.entries == ()
 

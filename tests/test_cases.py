@@ -79,7 +79,7 @@ def test_sem_02_replacing_a_record_costs_what_adding_and_removing_one_does_twice
     assert two.price.mu_squared / 2 == 4 * (one.price.mu_squared / 2)
     ledger = dp.Ledger(total=dp.Gdp(mu=1000), adjacency=dp.Replace())
     ledger.charge(two)
-    with pytest.raises(dp.AdjacencyMismatch):
+    with pytest.raises(dp.errors.AdjacencyMismatch):
         ledger.charge(one)
 
 

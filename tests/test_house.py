@@ -72,7 +72,6 @@ def test_names_of_two_senses_have_two_homes():
     assert house.TWO_SENSES.keys() <= SOURCE.class_homes().keys()
 
 
-@not_yet("87 names")
 def test_at_most_48_names_are_public():
     """The top of the package has at most 48 names."""
     assert 20 < house.of_names(ROOT)["names"] <= 48
@@ -184,6 +183,14 @@ def test_a_module_that_is_found_by_its_name_is_not_alone(planted):
         a='import_module(f"discreet.kinds.{name}")\nNAMES = ["one"]', kinds__from__one="", kinds__from__two=""
     )
     assert source.alone() == ["discreet.a", "discreet.kinds.two"]
+
+
+def test_a_module_whose_names_are_public_is_not_alone(planted, tmp_path):
+    """The stub of a front counts as an import."""
+    source = planted(a="", b="", room__from____init__="", room__from__c="")
+    (tmp_path / "src" / "discreet" / "__init__.pyi").write_text("from .a import x as x")
+    (tmp_path / "src" / "discreet" / "room" / "__init__.pyi").write_text("from .c import y as y")
+    assert source.alone() == ["discreet.b"]
 
 
 def test_the_estimators_are_counted_in_either_house(planted):

@@ -63,7 +63,7 @@ def ledger_of(case):
         return None
     adjacency = getattr(model, "adjacency", dp.Replace())
     sums = {"composition": "sum"} if isinstance(model.budget, dp.Approx) else {}
-    return dp.Ledger(total=model.budget, adjacency=adjacency, coins=dp.Coins.from_seed(3), **sums)
+    return dp.Ledger(total=model.budget, adjacency=adjacency, coins=dp.privacy.Coins.from_seed(3), **sums)
 
 
 def fitted(case, X, y):
@@ -211,11 +211,11 @@ def test_functions_do_not_read_below_a_mask():
     for call in (
         lambda: dp.median(values, bounds=dp.Interval(0, 1), **promised),
         lambda: dp.quantile(list(values), "1/4", bounds=dp.Interval(0, 1), **promised),
-        lambda: dp.sample(dp.KNormGradient.mean(n_columns=3, row_norm=2), X, **promised),
-        lambda: dp.SquaredObjective(y_bounds=dp.Interval(0, 1)).release(
+        lambda: dp.sampling.sample(dp.sampling.KNormGradient.mean(n_columns=3, row_norm=2), X, **promised),
+        lambda: dp.functional.SquaredObjective(y_bounds=dp.Interval(0, 1)).release(
             X, TARGETS["number"], x_bounds=dp.Box(lower=0, upper=1), **promised
         ),
-        lambda: dp.SquaredObjective(y_bounds=dp.Interval(0, 1)).release(
+        lambda: dp.functional.SquaredObjective(y_bounds=dp.Interval(0, 1)).release(
             TABLE, values, x_bounds=dp.Box(lower=0, upper=1), **promised
         ),
     ):
@@ -380,7 +380,9 @@ def test_functions_pair_by_label():
     X, y = frame(), pd.Series(TARGETS["number"])[::-1]
     promised = {"budget": dp.Pure(epsilon=1), "adjacency": dp.Replace()}
     with pytest.raises(InvalidData, match="`y` has another index"):
-        dp.SquaredObjective(y_bounds=dp.Interval(0, 1)).release(X, y, x_bounds=dp.Box(lower=0, upper=1), **promised)
+        dp.functional.SquaredObjective(y_bounds=dp.Interval(0, 1)).release(
+            X, y, x_bounds=dp.Box(lower=0, upper=1), **promised
+        )
 
 
 # Sparse matrices.

@@ -56,7 +56,12 @@ def name_of(make):
 def seeded(model, seed=5, **options):
     """Return a ledger with room for one fit, whose coins come from a test seed."""
     composition = {"composition": "sum"} if isinstance(model.budget, dp.Approx) else {}
-    declared = {"total": model.budget, "adjacency": model.adjacency, "coins": dp.Coins.from_seed(seed), **composition}
+    declared = {
+        "total": model.budget,
+        "adjacency": model.adjacency,
+        "coins": dp.privacy.Coins.from_seed(seed),
+        **composition,
+    }
     return dp.Ledger(**(declared | options))
 
 

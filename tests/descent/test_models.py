@@ -311,7 +311,7 @@ def test_the_ledger_pays_once_and_must_speak_of_the_same_neighbours(make):
     with pytest.raises(BudgetExceeded):
         model.fit(X, target_of(make, y, labels), ledger=ledger)
     np.testing.assert_array_equal(model.coef_, first)
-    with pytest.raises(dp.AdjacencyMismatch):
+    with pytest.raises(dp.errors.AdjacencyMismatch):
         model.fit(X, target_of(make, y, labels), ledger=seeded(model, adjacency=dp.AddRemove()))
     with pytest.raises(InvalidType, match="ledger"):
         model.fit(X, target_of(make, y, labels), ledger=[])

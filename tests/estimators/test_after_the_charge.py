@@ -53,8 +53,8 @@ def test_runs_of_a_search_that_stay_hidden_neither_raise_nor_warn():
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", dp.LargeDeltaWarning)
-        warnings.simplefilter("ignore", dp.NoLedgerWarning)
+        warnings.simplefilter("ignore", dp.errors.LargeDeltaWarning)
+        warnings.simplefilter("ignore", dp.errors.NoLedgerWarning)
         search.fit(X, X[:, 0] * HUGE)
     assert search.best_params_["step_size"] in {1e-3, LONG}
 

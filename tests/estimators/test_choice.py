@@ -67,7 +67,7 @@ def test_the_rule(changes, expected):
 )
 def test_where_no_method_fits_it_is_said(changes, message):
     """With what would do."""
-    with pytest.raises(dp.IncompatiblePlan, match=message):
+    with pytest.raises(dp.errors.IncompatiblePlan, match=message):
         choose("auto", replace(FACTS, **changes))
 
 
@@ -91,7 +91,7 @@ def test_what_auto_picks_has_a_release(facts):
     """It never picks what it would refuse by name, and refuses only where every method is."""
     try:
         found = choose("auto", facts)
-    except dp.IncompatiblePlan:
+    except dp.errors.IncompatiblePlan:
         assert all(why_not(method, facts) is not None for method in METHODS[1:] if method not in {"sample", "moments"})
         return
     assert why_not(found.method, facts) is None

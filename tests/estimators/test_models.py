@@ -126,7 +126,7 @@ def test_a_method_without_a_release_is_refused_by_name_and_spends_nothing(make, 
     X, targets = table(n=50)
     model = make(**changes)
     ledger = seeded(model)
-    with pytest.raises(dp.IncompatiblePlan, match=message):
+    with pytest.raises(dp.errors.IncompatiblePlan, match=message):
         model.fit(X, target_of(make, targets), ledger=ledger)
     assert ledger.entries == ()
 
@@ -134,7 +134,7 @@ def test_a_method_without_a_release_is_refused_by_name_and_spends_nothing(make, 
 def test_sampling_is_for_a_few_columns():
     """Its work grows exponentially with their number."""
     X = np.zeros((50, 6))
-    with pytest.raises(dp.IncompatiblePlan, match="up to 5 coefficients; found 6"):
+    with pytest.raises(dp.errors.IncompatiblePlan, match="up to 5 coefficients; found 6"):
         linear(method="sample").fit(X, np.zeros(50))
 
 
@@ -143,7 +143,7 @@ def test_sampling_and_moments_are_for_two_classes():
     X, _ = table(n=50)
     labels = np.arange(50) % 3
     for method in ("sample", "moments"):
-        with pytest.raises(dp.IncompatiblePlan, match="two classes"):
+        with pytest.raises(dp.errors.IncompatiblePlan, match="two classes"):
             logistic(method=method, classes=(0, 1, 2)).fit(X, labels)
 
 

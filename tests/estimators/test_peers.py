@@ -53,7 +53,9 @@ def fitted(kind, n, epsilon, X, y, seed, **declared):
         x_bounds=dp.Box(lower=-1, upper=1),
         **declared,
     )
-    ledger = dp.Ledger(total=budget, adjacency=dp.AddRemove(), coins=dp.Coins.from_seed(seed), composition="sum")
+    ledger = dp.Ledger(
+        total=budget, adjacency=dp.AddRemove(), coins=dp.privacy.Coins.from_seed(seed), composition="sum"
+    )
     return model.fit(X, y, ledger=ledger)
 
 

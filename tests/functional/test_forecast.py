@@ -62,7 +62,9 @@ def _realised(source, schema, formula, budget, mechanism):
     """Return the release that was forecast and its standard errors; the coins are a test seed."""
     # Approx totals need no conversion for a single entry.
     composition = "sum" if isinstance(budget, dp.Approx) else "auto"
-    ledger = dp.Ledger(total=budget, adjacency=dp.Replace(), coins=dp.Coins.from_seed(11), composition=composition)
+    ledger = dp.Ledger(
+        total=budget, adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(11), composition=composition
+    )
     design = Design.for_formula(formula, schema)
     moments = release_design(source, design, budget=budget, ledger=ledger, mechanism=mechanism)
     fit = moments.regress(formula)
@@ -128,7 +130,7 @@ def test_the_forecast_is_the_spread_of_estimates_over_tables_and_releases(adult_
     for seed in range(300):
         counts = rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows))
         resampled = _Resampled(np.rint((rows * counts) @ rows.T).astype(np.int64), n_rows)
-        fresh = _released(resampled, moments, dp.Coins.from_seed(seed))
+        fresh = _released(resampled, moments, dp.privacy.Coins.from_seed(seed))
         estimates.append(list(fresh.regress(ADULT_FORMULA).params.values()))
     plan = dp.forecast(
         ADULT_FORMULA, adult_schema, n_rows=n_rows, budget=dp.Pure(epsilon=1), assume=ADULT_ASSUMED, r_squared=0.1

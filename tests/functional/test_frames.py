@@ -57,7 +57,7 @@ def logistic(budget=dp.Gdp(mu=1), adjacency=dp.Replace(), **changes):  # noqa: B
 
 
 def seeded(adjacency=dp.Replace()):  # noqa: B008
-    return dp.Ledger(total=dp.Gdp(mu=1), adjacency=adjacency, coins=dp.Coins.from_seed(0))
+    return dp.Ledger(total=dp.Gdp(mu=1), adjacency=adjacency, coins=dp.privacy.Coins.from_seed(0))
 
 
 @pytest.mark.parametrize("adjacency", [dp.Replace(), dp.AddRemove()], ids=repr)

@@ -123,7 +123,7 @@ def test_a_public_corner_is_released_as_it_is():
     exact = PrivateGram(np.full((3, 3), 10 * 2**16), 10)
     for seed in range(5):
         made = plan(layout, "l_inf", budget=dp.Pure(epsilon=100))
-        noisy = made.draw(exact, dp.Coins.from_seed(seed))
+        noisy = made.draw(exact, dp.privacy.Coins.from_seed(seed))
         assert noisy.entries[0, 0] * 2**noisy.step_bits == 10 * 2**16
         assert noisy.entries[0, 1] * 2**noisy.step_bits != 10 * 2**16
     assert noise_variances(made.event, layout)[0, 0] == 0.0
@@ -232,7 +232,7 @@ def test_the_noise_has_the_variances_that_are_said(adjacency, mechanism, loss):
     """The second moment of every entry fits the formula, and one of a scale 10 % off does not."""
     layout = neighbours.box_layout(3, intercept=True, bits=16)
     made = plan(layout, mechanism, adjacency=adjacency, loss=loss)
-    coins, n = dp.Coins.from_seed(81), 1200
+    coins, n = dp.privacy.Coins.from_seed(81), 1200
     exact = PrivateGram(np.full((3, 3), 5 * 4**16), 5)
     released = np.array([made.draw(exact, coins).entries for _ in range(n)]) * 2.0**made.event.step_bits
     noise = (released - 5.0 * 4**16)[:, *np.triu_indices(3)]
@@ -256,7 +256,7 @@ def test_the_released_entries_are_whole_steps_around_the_statistic(mechanism):
     exact = np.arange(9).reshape(3, 3) * 1000
     exact += exact.T
     made = plan(layout, mechanism, budget=dp.Pure(epsilon=10**14))
-    noisy = made.draw(PrivateGram(exact, 5), dp.Coins.from_seed(82))
+    noisy = made.draw(PrivateGram(exact, 5), dp.privacy.Coins.from_seed(82))
     assert noisy.step_bits == 0
     np.testing.assert_array_equal(noisy.entries, exact)
 
@@ -264,7 +264,7 @@ def test_the_released_entries_are_whole_steps_around_the_statistic(mechanism):
 @pytest.mark.parametrize("mechanism", PURE)
 def test_pure_laws_refuse_other_budgets(mechanism):
     """Laplace-like noise is for Pure budgets, and the message says so."""
-    with pytest.raises(dp.IncompatiblePlan, match=mechanism):
+    with pytest.raises(dp.errors.IncompatiblePlan, match=mechanism):
         plan(LAYOUTS["box"], mechanism, budget=dp.Gdp(mu=1))
 
 

@@ -42,7 +42,7 @@ def _moments(law="gaussian", *, n_rows=20_000, layout=LAYOUT, seed=0, **options)
     rows = np.column_stack([np.ones(n_rows), x, y])[:, 1 - layout.intercept :]
     entries = np.rint(rows.T @ rows * 4.0**layout.bits).astype(np.int64)
     plan = _plan(law, layout, **options)
-    noisy = plan.draw(PrivateGram(entries, n_rows), dp.Coins.from_seed(seed))
+    noisy = plan.draw(PrivateGram(entries, n_rows), dp.privacy.Coins.from_seed(seed))
     return Moments(layout, dp.Release(noisy, plan.event, "not private: test seed"))
 
 
@@ -96,7 +96,7 @@ def test_simulated_noise_has_the_law_of_the_release(law):
     expected = noise_variances(plan.event, LAYOUT)
     public = noise_draws(plan.event, LAYOUT, np.random.default_rng(1), 20_000)
     zeros = PrivateGram(np.zeros((4, 4), dtype=np.int64), 0)
-    coins = dp.Coins.from_seed(2)
+    coins = dp.privacy.Coins.from_seed(2)
     released = np.array([plan.draw(zeros, coins).entries * 2.0**plan.event.step_bits for _ in range(2000)])
     noisy = expected > 0
     for draws, tolerance in ((public, 0.06), (released, 0.18)):
@@ -153,7 +153,7 @@ def test_without_noise_the_standard_errors_are_those_of_least_squares():
     y = 50 + 2 * x + rng.normal(scale=7.0, size=5000)
     grid = np.column_stack([np.full(5000, 2.0**16), layout.codings[0].encode(x), layout.codings[1].encode(y)])
     plan = _plan("gaussian", layout, budget=dp.Gdp(mu=10**9))
-    noisy = plan.draw(PrivateGram((grid.T @ grid).astype(np.int64), 5000), dp.Coins.from_seed(0))
+    noisy = plan.draw(PrivateGram((grid.T @ grid).astype(np.int64), 5000), dp.privacy.Coins.from_seed(0))
     moments = Moments(layout, dp.Release(noisy, plan.event, "not private: test seed"))
     answer = moments.least_squares(last_column_selection(layout))
     found = moments.uncertainty(answer)
@@ -221,7 +221,7 @@ def test_two_equal_columns_have_no_interval():
     rows = np.column_stack([np.ones(100), *[np.linspace(-1, 1, 100)] * 2, np.zeros(100)])
     entries = np.rint(rows.T @ rows * 4.0**16).astype(np.int64)
     plan = _plan("gaussian", budget=dp.Gdp(mu=10**15))
-    noisy = plan.draw(PrivateGram(entries, 100), dp.Coins.from_seed(0))
+    noisy = plan.draw(PrivateGram(entries, 100), dp.privacy.Coins.from_seed(0))
     moments = Moments(LAYOUT, dp.Release(noisy, plan.event, "not private: test seed"))
     answer, found = _answered(moments)
     assert found is None

@@ -32,7 +32,7 @@ def model(budget=HUGE, **changes):
 
 
 def seeded():
-    return dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.Coins.from_seed(0))
+    return dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(0))
 
 
 @pytest.mark.parametrize("intercept", [True, False])

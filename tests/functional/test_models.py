@@ -46,14 +46,14 @@ def test_laplace_by_name_gives_least_squares_too(rows, declarations):
 def test_a_law_that_does_not_fit_the_budget_is_refused(rows, declarations, mechanism, budget):
     """A law and a currency without a theorem between them are refused by name."""
     model = dp.FunctionalLinearRegression(budget=budget, mechanism=mechanism, **declarations)
-    with pytest.raises(dp.IncompatiblePlan, match=mechanism):
+    with pytest.raises(dp.errors.IncompatiblePlan, match=mechanism):
         model.fit(*rows)
 
 
 def test_the_ordinary_budget_is_useful(rows, declarations):
     """At epsilon 1 and 4,000 rows the fit explains most of the variance."""
     X, y = rows
-    ledger = dp.Ledger(total=dp.Pure(epsilon=1), adjacency=dp.Replace(), coins=dp.Coins.from_seed(5))
+    ledger = dp.Ledger(total=dp.Pure(epsilon=1), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(5))
     model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon=1), **declarations).fit(X, y, ledger=ledger)
     assert model.score(X, y) > 0.7
     assert model.release_.cost == dp.Pure(epsilon=1)
@@ -205,7 +205,7 @@ def test_api_17_what_cannot_be_honored_is_a_type_error_that_says_what_to_do(rows
 def test_a_ledger_of_other_neighbors_is_refused(rows, declarations):
     """The model's adjacency and the ledger's must be one."""
     ledger = dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.AddRemove())
-    with pytest.raises(dp.AdjacencyMismatch):
+    with pytest.raises(dp.errors.AdjacencyMismatch):
         dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **declarations).fit(*rows, ledger=ledger)
 
 
@@ -241,7 +241,7 @@ def test_num_03_a_tiny_table_at_a_tiny_epsilon_is_finite_and_flagged(declaration
     """NUM-03: the noisy quadratic is often indefinite; the answer is finite and says that noise dominates."""
     rng = np.random.default_rng(seed)
     X, y = rng.uniform(0, 10, size=(20, 5)), rng.uniform(0, 10, size=20)
-    ledger = dp.Ledger(total=dp.Pure(epsilon="0.01"), adjacency=dp.Replace(), coins=dp.Coins.from_seed(seed))
+    ledger = dp.Ledger(total=dp.Pure(epsilon="0.01"), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(seed))
     model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon="0.01"), **declarations)
     with pytest.warns(dp.NoiseDominatedWarning) as caught:
         model.fit(X, y, ledger=ledger)
@@ -311,4 +311,4 @@ def _seeded(declarations):
 
 
 def _seeded_ledger():
-    return dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.Coins.from_seed(0))
+    return dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(0))

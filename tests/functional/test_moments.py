@@ -215,7 +215,7 @@ def test_the_summary_shows_a_dash_and_the_reason(frame, schema):
 def test_the_adjacency_must_be_said_once_and_alike(frame, schema):
     """Argument, ledger and schema must speak of the same neighbours, and at least one must speak."""
     ledger = dp.Ledger(total=dp.Pure(epsilon=1), adjacency=dp.AddRemove())
-    with pytest.raises(dp.AdjacencyMismatch, match="ledger"):
+    with pytest.raises(dp.errors.AdjacencyMismatch, match="ledger"):
         dp.release_moments(frame, schema, budget=dp.Pure(epsilon=1), ledger=ledger)
     silent = dp.Schema(schema.columns)
     with pytest.raises(dp.InvalidArgument, match="adjacency"):
@@ -264,7 +264,7 @@ def test_the_noise_of_an_entry_has_the_scale_that_is_said(frame, schema):
     for budget in (dp.Pure(epsilon=1), dp.Gdp(mu=1)):
         errors = []
         for seed in range(600):
-            ledger = dp.Ledger(total=budget, adjacency=dp.Replace(), coins=dp.Coins.from_seed(seed))
+            ledger = dp.Ledger(total=budget, adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(seed))
             released = dp.release_moments(small, schema, terms="income + age", budget=budget, ledger=ledger)
             errors.append((released.gram() - exact)[1, 2])
         assert np.std(errors) == pytest.approx(released.noise_scale(), rel=0.1)

@@ -16,7 +16,7 @@ class TestSquared(ObjectiveContract):
     """Least squares."""
 
     def make(self):
-        return dp.SquaredObjective(y_bounds=dp.Interval(-2, 3))
+        return dp.functional.SquaredObjective(y_bounds=dp.Interval(-2, 3))
 
     def loss(self, z, y):
         return (y - z) ** 2
@@ -26,14 +26,14 @@ class TestRidge(TestSquared):
     """Least squares with a ridge."""
 
     def make(self):
-        return dp.SquaredObjective(y_bounds=dp.Interval(-2, 3), ridge=40.0)
+        return dp.functional.SquaredObjective(y_bounds=dp.Interval(-2, 3), ridge=40.0)
 
 
 class TestLogisticTaylor(ObjectiveContract):
     """The paper's parabola."""
 
     def make(self):
-        return dp.LogisticObjective()
+        return dp.functional.LogisticObjective()
 
     def loss(self, z, y):
         return np.log(2) + z / 2 + z**2 / 8 - (y + 1) / 2 * z
@@ -46,7 +46,7 @@ class TestLogisticMinimax(TestLogisticTaylor):
     """The best parabola on a public interval, with a ridge."""
 
     def make(self):
-        return dp.LogisticObjective(approximation="minimax", radius=4, ridge=3.0)
+        return dp.functional.LogisticObjective(approximation="minimax", radius=4, ridge=3.0)
 
     def loss(self, z, y):
         constant, curvature = minimax(4).coefficients
@@ -54,7 +54,7 @@ class TestLogisticMinimax(TestLogisticTaylor):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Poisson(dp.QuadraticObjective):
+class Poisson(dp.functional.QuadraticObjective):
     """A user's own objective: exp(z) - y z with Taylor's parabola, and counts up to a public number."""
 
     most: float
@@ -89,8 +89,8 @@ def test_degree_two_logistic_is_twice_least_squares_on_signs():
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, size=(800, 3)), rng.choice([-1.0, 1.0], size=800)
     solutions = []
-    for objective in (dp.LogisticObjective(), dp.SquaredObjective(y_bounds=dp.Interval(-1, 1))):
-        ledger = dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.Coins.from_seed(1))
+    for objective in (dp.functional.LogisticObjective(), dp.functional.SquaredObjective(y_bounds=dp.Interval(-1, 1))):
+        ledger = dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(1))
         moments = objective.release(
             X, y, x_bounds=dp.Box(lower=-1, upper=1), budget=dp.Gdp(mu=1), adjacency=dp.Replace(), ledger=ledger
         )
@@ -105,7 +105,7 @@ def test_degree_two_logistic_without_noise_is_twice_scikit_learns_least_squares(
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(3000, 2))
     y = np.where(X @ [2.0, -1.0] + rng.logistic(size=3000) > 0, 1.0, -1.0)
-    objective = dp.LogisticObjective()
+    objective = dp.functional.LogisticObjective()
     moments = objective.release(
         X, y, x_bounds=dp.Box(lower=-1, upper=1), budget=dp.Pure(epsilon=10**9), adjacency=dp.AddRemove()
     )
@@ -114,9 +114,9 @@ def test_degree_two_logistic_without_noise_is_twice_scikit_learns_least_squares(
 
 def test_the_minimax_parabola_changes_the_scale_alone():
     """The factor is 1 / (4 c2)."""
-    objective = dp.LogisticObjective(approximation="minimax", radius=2)
+    objective = dp.functional.LogisticObjective(approximation="minimax", radius=2)
     assert objective.factor == pytest.approx(1 / (4 * minimax(2).curvature), rel=1e-15)
-    assert dp.LogisticObjective().factor == 2.0
+    assert dp.functional.LogisticObjective().factor == 2.0
 
 
 def test_an_objective_that_is_none_is_refused():
@@ -138,7 +138,7 @@ def test_an_objective_that_is_none_is_refused():
     with pytest.raises(TypeError, match="one real number a record"):
         Summing(most=3).private_target(np.ones(4))
     with pytest.raises(TypeError, match="abstract"):
-        dp.QuadraticObjective()
+        dp.functional.QuadraticObjective()
 
 
 @pytest.mark.parametrize(
@@ -153,4 +153,4 @@ def test_an_objective_that_is_none_is_refused():
 def test_a_parabola_that_is_none_is_refused(arguments, message):
     """What is wrong is said when the value is made."""
     with pytest.raises(dp.InvalidArgument, match=message):
-        dp.LogisticObjective(**arguments)
+        dp.functional.LogisticObjective(**arguments)

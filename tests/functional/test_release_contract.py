@@ -40,7 +40,7 @@ def test_neighboring_tables_leave_files_of_one_layout(adjacency, budget, tmp_pat
     schema = dp.Schema(SCHEMA, adjacency=adjacency)
     traces = []
     for number, table in enumerate(_neighbors(adjacency)):
-        ledger = dp.Ledger(total=budget, adjacency=adjacency, coins=dp.Coins.from_seed(1))
+        ledger = dp.Ledger(total=budget, adjacency=adjacency, coins=dp.privacy.Coins.from_seed(1))
         moments = dp.release_moments(table, schema, budget=budget, ledger=ledger)
         moments.save(tmp_path / f"{number}.json")
         content = json.loads((tmp_path / f"{number}.json").read_text())

@@ -29,7 +29,7 @@ def moments(schema):
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"age": rng.uniform(18, 90, 20_000), "member": rng.integers(0, 2, 20_000).astype(float)})
     frame["income"] = 30 + 0.3 * frame["age"] + 4 * frame["member"] + rng.normal(scale=6, size=20_000)
-    ledger = dp.Ledger(total=dp.Pure(epsilon=2), adjacency=dp.Replace(), coins=dp.Coins.from_seed(4))
+    ledger = dp.Ledger(total=dp.Pure(epsilon=2), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(4))
     return dp.release_moments(frame, schema, budget=dp.Pure(epsilon=2), ledger=ledger)
 
 

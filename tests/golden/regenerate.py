@@ -64,7 +64,7 @@ def schema(**changes: Any) -> dp.Schema:
 
 def coins(budget: Any, adjacency: Any, composition: str = "auto") -> dp.Ledger:
     """Return a ledger for one release with the test seed."""
-    return dp.Ledger(total=budget, adjacency=adjacency, coins=dp.Coins.from_seed(SEED), composition=composition)
+    return dp.Ledger(total=budget, adjacency=adjacency, coins=dp.privacy.Coins.from_seed(SEED), composition=composition)
 
 
 def _moments() -> dict[str, str]:
@@ -234,7 +234,7 @@ def _ledgers(folder: Path, files: dict[str, str]) -> None:
         ledger = Ledger.open(folder / f"{name}-{word}.ledger", total, neighbours[word], composition)
         for event in events:
             if event.adjacency == ledger.adjacency:
-                with suppress(dp.NoSoundConversion):  # of another currency
+                with suppress(dp.errors.NoSoundConversion):  # of another currency
                     ledger.charge(event)
     tenths(folder / "tenths-replace.ledger")
     even_search(folder / "search-replace.ledger")
@@ -278,7 +278,7 @@ def _search() -> Any:
 
 def _draw() -> Any:
     """Return the event of a draw by rejection, which has no file of its own."""
-    target = dp.Lipschitz(
+    target = dp.sampling.Lipschitz(
         utility=lambda points, rows: -np.abs(points - rows.T).mean(axis=1),
         slopes=1,
         bounds=dp.Interval(0, 1),
@@ -288,7 +288,7 @@ def _draw() -> Any:
     budget = dp.Pure(epsilon=1)
     rows = np.full((10, 1), 0.25)
     payer = coins(budget, dp.Replace())
-    return dp.sample(target, rows, budget=budget, adjacency=dp.Replace(), ledger=payer).event
+    return dp.sampling.sample(target, rows, budget=budget, adjacency=dp.Replace(), ledger=payer).event
 
 
 def numbers_of(path: Path) -> dict[str, Any]:

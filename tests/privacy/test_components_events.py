@@ -164,7 +164,7 @@ def test_components_under_plain_are_priced_one_by_one(budget: Any, n_components:
     rows = np.random.default_rng(0).normal(size=(50, 4))
     common = {"budget": budget, "row_norm": 3, "adjacency": dp.Replace(), "n_components": n_components}
     try:
-        plain = dp.PrivatePCA(**common, runtime=dp.Plain(thin="1/10")).fit(rows).release_.event
+        plain = dp.PrivatePCA(**common, runtime=dp.sampling.Plain(thin="1/10")).fit(rows).release_.event
     except IncompatiblePlan:
         assert n_components == 3
         assert budget.epsilon == 20

@@ -159,7 +159,7 @@ def test_a_sparse_model_shows_its_selected_columns(sparse):
 
 def test_sem_04_a_seeded_release_says_so(plain):
     """SEM-04: a release from a test seed is marked in the page, a private one is not."""
-    seeded = moments_of(["y", "x"], coins=dp.Coins.from_seed(0))
+    seeded = moments_of(["y", "x"], coins=dp.privacy.Coins.from_seed(0))
     assert "not private: test seed" in Page(report_html(seeded)).text
     assert "keeps no promise" in Page(report_html(seeded)).text
     assert "keeps no promise" not in Page(report_html(plain)).text
@@ -167,7 +167,7 @@ def test_sem_04_a_seeded_release_says_so(plain):
 
 def test_noise_dominated_results_are_flagged():
     """With a tiny budget the page says that the numbers are little more than noise."""
-    moments = moments_of(["y", "x"], epsilon="0.0001", coins=dp.Coins.from_seed(0))
+    moments = moments_of(["y", "x"], epsilon="0.0001", coins=dp.privacy.Coins.from_seed(0))
     with pytest.warns(dp.NoiseDominatedWarning):
         result = moments.regress("y ~ x")
     assert "Noise-dominated." in Page(report_html(result)).text

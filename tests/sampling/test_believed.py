@@ -79,7 +79,7 @@ def test_no_page_calls_a_function_of_ones_own_enforced():
     for target in (Posterior, UserTarget, SyntheticData):
         assert "believed" in target.__doc__
         assert not re.search(r"(sensitivity|change).{0,40}(is|are) enforced", target.__doc__)
-    assert "believed" in dp.posterior_draw.__doc__
+    assert "believed" in dp.sampling.posterior_draw.__doc__
     promised = (ROOT / "docs" / "promised.md").read_text(encoding="utf-8")
     line = next(line for line in promised.split("## What is not promised")[1].split("- **") if "Your own" in line)
     for target in (Posterior, UserTarget, SyntheticData, StronglyConcave, LogConcave):

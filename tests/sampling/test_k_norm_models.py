@@ -54,7 +54,7 @@ def linear(**changes):
 
 
 def seeded(budget=SHARP, adjacency=dp.Replace()):  # noqa: B008
-    return dp.Ledger(total=budget, adjacency=adjacency, coins=dp.Coins.from_seed(3))
+    return dp.Ledger(total=budget, adjacency=adjacency, coins=dp.privacy.Coins.from_seed(3))
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def drawn(name: str, rows: Any, ledger: dp.Ledger) -> Any:
     if name == "quantiles":
         return dp.quantile(rows, ["1/4", "3/4"], bounds=UNIT, budget=PURE, ledger=ledger)
     if name == "posterior_draw":
-        return dp.posterior_draw(
+        return dp.sampling.posterior_draw(
             distances, rows, prior=Uniform(BOX), lower=-1, upper=0, example=[[0.5]], budget=PURE, ledger=ledger
         )
     return sample(TARGETS[name], rows, budget=PURE, ledger=ledger)

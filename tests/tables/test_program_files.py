@@ -364,7 +364,7 @@ def test_the_same_people_give_the_same_release_from_any_program(tmp_path, ending
         {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}[ending](frame, str(path))
     released, counted = [], []
     for source in (tmp_path / "t.csv", path):
-        ledger = dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.Coins.from_seed(3))
+        ledger = dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace(), coins=dp.privacy.Coins.from_seed(3))
         released.append(dp.release_moments(source, schema, budget=dp.Gdp(mu=1), ledger=ledger).dumps())
         counted.append([vars(count) for count in count_cells(source, schema)])
     assert released[0] == released[1]

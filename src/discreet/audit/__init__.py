@@ -1,1 +1,8 @@
-"""Do not trust, test: an instrument that convicts mechanisms which give away more than they claim."""
+"""Do not trust, test: an instrument that convicts mechanisms which give away more than they claim.
+
+The public names are listed in __init__.pyi, and imported when they are used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -41,7 +41,7 @@ def column_canaries(model: Any, n_canaries: int, *, targets: tuple[Any, Any]) ->
     ...     step_size=1.0, selection="threshold", adjacency=dp.Replace(), fit_intercept=False,
     ... )
     >>> run = column_canaries(model, 400, targets=(8.0, -8.0))
-    >>> audit_one_run(run, 400, dp.Gdp(mu=1), coins=dp.Coins.from_seed(0)).violated
+    >>> audit_one_run(run, 400, dp.Gdp(mu=1), coins=dp.privacy.Coins.from_seed(0)).violated
     False
     """
 

@@ -167,6 +167,4 @@ def _own_cases(name: str) -> list[AuditCase]:
     cases = found if isinstance(found, list) else [found]
     if cases and all(isinstance(case, AuditCase) for case in cases):
         return cases
-    raise WrongUsage(
-        f"{name} must return a discreet.audit.cases.case.AuditCase, or a list; found {type(found).__name__}."
-    )
+    raise WrongUsage(f"{name} must return a discreet.audit.AuditCase, or a list; found {type(found).__name__}.")

@@ -1,1 +1,8 @@
-"""What a guarantee is, and who pays."""
+"""What a guarantee is, and who pays.
+
+The public names are listed in __init__.pyi, and imported when they are used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,8 @@
-"""Pillar three: exact draws from private laws, whose running time tells nothing."""
+"""Pillar three: exact draws from private laws, whose running time tells nothing.
+
+The public names are listed in __init__.pyi, and imported when they are used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
