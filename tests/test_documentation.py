@@ -73,3 +73,29 @@ def test_the_examples_of_schema_files_are_some(tmp_path):
         (tmp_path / "s.toml").write_text(block)
         schema = Schema.from_toml(tmp_path / "s.toml")
         assert Schema.from_json(schema.to_json()) == schema
+
+
+def test_the_page_of_the_house_draws_every_room():
+    """ARCHITECTURE.md names every folder of the package, nested as they are, and no other."""
+    drawing = (ROOT / "ARCHITECTURE.md").read_text().split("```")[1]
+    drawn, above = set(), []
+    for line in drawing.splitlines():
+        room = re.match(r"( +)(\w+)/ ", line)
+        if room:
+            depth = len(room[1]) // 2
+            above = [*above[: depth - 1], room[2]]
+            drawn.add("/".join(above))
+    package = Path(discreet.__file__).parent
+    assert drawn == {path.parent.relative_to(package).as_posix() for path in package.rglob("__init__.py")} - {"."}
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [r"who pays", r"\bpays;", r"went astray", r"rows bear", r"descent is told", r"says what it lacks", r"is told, and"],
+)
+def test_code_is_no_person(phrase):
+    """Phrases that were taken out of code, messages and guides do not come back."""
+    places = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    assert len(places) > 300
+    found = [path.name for path in places if re.search(phrase, path.read_text(encoding="utf-8"), re.IGNORECASE)]
+    assert found == []

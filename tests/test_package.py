@@ -153,6 +153,27 @@ def test_old_names_can_be_imported_from_the_top():
     assert {one.filename for one in caught} == {"<string>"}
 
 
+def test_guides_name_the_new_places():
+    """No guide, benchmark, experiment or docstring takes a moved name from the top."""
+    root = Path(__file__).parents[1]
+    places = [*root.glob("*.md"), *(path for folder in ("docs", "src", "benchmarks", "experiments")
+              for path in (root / folder).rglob("*") if path.suffix in {".md", ".py"})]  # fmt: skip
+    names = "|".join(name for name, _ in OLD_NAMES)
+    found = [path.name for path in places if re.search(rf"\b(dp|discreet)\.({names})\b(?!\.py)", path.read_text())]
+    assert len(places) > 300
+    assert found == []
+
+
+def test_the_old_place_of_audit_cases_works_and_says_where_they_stand():
+    """0.1.0 had the class in `discreet.audit.cases`."""
+    from discreet.audit import AuditCase, cases
+
+    with pytest.warns(DeprecationWarning, match="use `discreet.audit.AuditCase`"):
+        assert cases.AuditCase is AuditCase
+    with pytest.raises(AttributeError, match="absent"):
+        cases.absent  # noqa: B018
+
+
 def test_every_error_and_warning_stands_in_errors():
     """What a call raises or warns of can be caught by a name of `discreet.errors`."""
     found = {

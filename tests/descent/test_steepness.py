@@ -1,4 +1,4 @@
-"""Steps that are shortened by what earlier steps released: no longer than rows bear, free, and off by default."""
+"""Steps that are shortened by what earlier steps released: no longer than rows allow, free, and off by default."""
 
 import hashlib
 import math

@@ -58,7 +58,7 @@ def test_least_squares_that_went_astray_say_so(n, d, correlation, tmp_path):
     """The model predicts worse than the mean; the warning, the release, the table and the file say why."""
     X, y = rows(n, d, correlation)
     X, declared = stored_sparse(X)
-    with pytest.warns(dp.NoiseDominatedWarning, match="^Steps were longer than these rows bear.*step_size"):
+    with pytest.warns(dp.NoiseDominatedWarning, match="^Steps were longer than these rows allow.*step_size"):
         model = fitted(linear(**declared), X, y)
     assert explained(model, X, y) < 0
     assert model.noise_dominated_

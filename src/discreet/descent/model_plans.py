@@ -1,4 +1,4 @@
-"""Plans of norm-bounded linear models from public facts: what every method of this pillar is told, and returns."""
+"""Plans of norm-bounded linear models from public facts: what every method of this pillar takes, and returns."""
 
 from __future__ import annotations
 

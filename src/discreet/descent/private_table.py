@@ -53,7 +53,7 @@ class PrivateTable:
     target_bounds : tuple of float
         Public limits of every target.
     passes : Passes or None
-        Who is told of each pass over the rows; the number of passes is public.
+        Called after each pass over the rows; the number of passes is public.
     """
 
     private_matrix: Any

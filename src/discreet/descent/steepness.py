@@ -1,4 +1,4 @@
-"""How steep rows are at least, by the gradients that steps released, and how long a step they bear: free."""
+"""How steep rows are at least, by the gradients that steps released, and how long a step they allow: free."""
 
 from __future__ import annotations
 

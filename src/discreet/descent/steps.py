@@ -66,7 +66,7 @@ class Descent:
     column_scale : ndarray of float64, shape (width,), or None
         Public positive factors of the step size, one a column: a diagonal preconditioner.
     shorten_steps : bool, default False
-        Whether steps of the columns are shortened where released gradients tell that the rows do not bear them: then
+        Whether steps of the columns are shortened where released gradients tell that the rows do not allow them: then
         `step_size` is the longest. Free: post-processing of earlier releases. Not for "all" and "coordinate".
     """
 
@@ -219,7 +219,7 @@ class Peeling:
         gradient = np.zeros(n_columns)
         gradient[chosen] = public_part[chosen] - released[: chosen.size]
         self.steepness.see(gradient, std, bound)
-        # Columns are chosen by a step as long as before; of it the part is taken that the rows are now known to bear.
+        # Columns are chosen by a step as long as before; of it the part is taken that the rows are now known to allow.
         part = np.ones(theta.size)
         part[:n_columns] = self.steepness.factor / before
         moved = np.zeros_like(theta)

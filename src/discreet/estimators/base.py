@@ -114,7 +114,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         y : array-like, shape (n_rows,)
             The private target: numbers, counts or labels.
         ledger : Ledger or None
-            Pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
             Such as "income ~ age + C(region)"; it says whether there is an intercept. The target of a logistic
             regression is a flag, or a category of two levels whose second is the positive one.
         ledger : Ledger or None
-            Pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------

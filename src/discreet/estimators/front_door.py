@@ -65,7 +65,7 @@ class FrontDoor(Model):
         sample_weight : array-like of shape (n_rows,), optional
             Private weights from 0 to the declared `max_sample_weight`; another one is a missing cell.
         ledger : Ledger or None
-            Pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class LinearRegression(FrontDoor, NumberModel):
         Public settings of the method.
     noise_dominated_ : bool
         Whether by public numbers at least half of what the model says is noise, or steps of "threshold" or "peel"
-        were longer than the rows bear; `fit` then emits a NoiseDominatedWarning that says which.
+        were longer than the rows allow; `fit` then emits a NoiseDominatedWarning that says which.
     n_rows_ : int
         The public number of rows.
     design_, formula_, grid_

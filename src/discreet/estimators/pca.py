@@ -152,7 +152,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         y : object
             Ignored.
         ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------
@@ -190,9 +190,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         columns : sequence of str, optional
             Which of its columns; default: all numbers, dates and flags that the schema declares.
         ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
         progress : callable, optional
-            Is told how far the read has come.
+            Called with how far the read has come.
 
         Guarantee
         ---------

@@ -135,7 +135,7 @@ class PrivateSearch(BaseEstimator):
         y : array-like, shape (n_rows,)
             The private target.
         ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------

@@ -341,7 +341,7 @@ def release_moments(
     budget : Pure, Approx, Zcdp or Gdp
         What the release may cost.
     ledger : Ledger or None
-        Who pays; None opens a ledger in memory whose total is `budget`.
+        Is charged; None opens a ledger in memory whose total is `budget`.
     adjacency : Replace or AddRemove, optional
         Which data sets are neighbours; needed where neither ledger nor schema says it.
     mechanism : {"auto", "wishart", "laplace", "gaussian"}

@@ -188,7 +188,7 @@ class QuadraticObjective(ABC):
         mechanism : str
             The law of the noise, as for :class:`FunctionalLinearRegression`.
         ledger : Ledger or None
-            Who pays; None opens a ledger in memory whose total is the budget.
+            Is charged; None opens a ledger in memory whose total is the budget.
 
         Raises
         ------

@@ -26,7 +26,7 @@ TITLES = {
 # The intercept and so many of the largest coefficients are shown of each model.
 MOST_SHOWN = 200
 # A note of a release whose steps were too long; files keep it.
-STEPS_TOO_LONG = "steps were longer than these rows bear, so the model may be far off: lower `step_size` or `sparsity`"
+STEPS_TOO_LONG = "steps were longer than these rows allow, so the model may be far off: lower `step_size` or `sparsity`"
 DOMINATED = "Noise-dominated: by public numbers at least half of what the model says is privacy noise."
 ESTIMATES = (
     "Estimated is the minimizer of a parabola in the place of the logistic loss, a multiple of least squares on -1 and "

@@ -1,4 +1,4 @@
-"""What a guarantee is, and who pays.
+"""What a guarantee is, and the ledger that is charged for it.
 
 The public names are listed in __init__.pyi, and imported when they are used.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Sums beyond this are told as infinite where floats are asked.
+# Sums beyond this count as infinite where floats are asked.
 _LARGEST_FLOAT = Fraction(10**300)
 
 

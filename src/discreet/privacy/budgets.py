@@ -332,7 +332,7 @@ def check_budget(value: object, name: str = "budget") -> Budget:
             f"`{name}` must have {parameter} > 0; found {budget!r}, for which nothing can be released. "
             f"Give {parameter} a positive value."
         )
-    # Numbers far from the limits, which nearly all are, are told by their digits: files hold thousands of them.
+    # Numbers far from the limits, which nearly all are, are compared by their digits: files hold thousands of them.
     is_near_one = abs(first.numerator.bit_length() - first.denominator.bit_length()) < 90
     low, high = _LIMITS_OF_SQUARES if isinstance(budget, Gdp) else (_LEAST, _MOST)
     if not is_near_one and not low <= first <= high:

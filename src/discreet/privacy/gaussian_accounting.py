@@ -25,7 +25,7 @@ from discreet.numbers.mills import log_normal_density, mills
 from discreet.numbers.outward import PARAMETER_BITS, round_up
 from discreet.numbers.roots import certified, newton, root_up
 
-# Smaller probabilities are told as this one, the smallest positive double: rounded up, and never 0 as a float.
+# Smaller probabilities count as this one, the smallest positive double: rounded up, and never 0 as a float.
 SMALLEST_DELTA = Fraction(1, 2**1074)
 # The square of the largest mu of which a delta is computed; beyond, a release hides nothing.
 _LARGEST_SQUARE = Fraction(10**450)

@@ -1,4 +1,4 @@
-"""Who pays: the ledger, the only source of coins, and only against a charge."""
+"""The ledger: the only source of coins, and only against a charge."""
 
 from __future__ import annotations
 

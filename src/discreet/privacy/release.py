@@ -129,7 +129,7 @@ def settle_adjacency(
     adjacency : Replace, AddRemove or None
         What was given as an argument, or declared by an estimator.
     ledger : Ledger or None
-        Who pays; an audit's takes any adjacency.
+        The ledger that is charged; an audit's takes any adjacency.
     schema : Schema or None
         What is declared about the table.
     units : bool, default True
@@ -195,7 +195,7 @@ def release(
     data : object
         What the plan's `measure` takes.
     ledger : Ledger or None
-        Who pays; None opens a ledger in memory whose total is the event's budget, and warns once a process.
+        Is charged; None opens a ledger in memory whose total is the event's budget, and warns once a process.
     n_rows : int or None
         The number of rows where it is public, or a public guess of it: a delta above one over it warns.
 

@@ -139,7 +139,7 @@ def sample(
     runtime : policy, optional
         How long to run; default `CoolDown()`. Targets with fixed work keep any of them and need none.
     ledger : Ledger, optional
-        Who pays; None opens one in memory whose total is the budget.
+        Is charged; None opens one in memory whose total is the budget.
     n_draws : int, default 1
         How many independent draws share the budget.
 

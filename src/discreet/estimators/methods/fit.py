@@ -70,7 +70,7 @@ class FitTerms:
     def declarations(
         self, *, intercept: bool = True, bounds: Interval | None = None, classes: Any = None
     ) -> Declarations:
-        """Return what the readers are told.
+        """Return what the readers take.
 
         Parameters
         ----------
@@ -220,9 +220,9 @@ def fit(
     declared : Declared
         By `declare_records` or `declare_scaled_rows`.
     ledger : Ledger or None
-        Pays, and speaks of the same neighbors; None opens a ledger in memory whose total is the budget.
+        Is charged, and has the same neighbors; None opens a ledger in memory whose total is the budget.
     progress : callable, optional
-        Told how many of noisy steps are done, and how many there will be: public numbers.
+        Called with how many of noisy steps are done, and how many there will be: public numbers.
 
     Raises
     ------

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Declarations:
-    """What every way of reading is told.
+    """What every way of reading takes.
 
     Parameters
     ----------

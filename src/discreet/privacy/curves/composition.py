@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# A part's losses beyond the ones of this tail mass are told as infinite.
+# A part's losses beyond the ones of this tail mass count as infinite.
 _TAIL = 1e-15
 _MOST_POINTS = 2**20
 # What rounding in the Fourier transform may hide of a delta, for a thousand parts.
@@ -253,7 +253,7 @@ def _distribution(curve: TradeoffFunction, step: float, scale: float) -> Privacy
     if isinstance(curve, LaplaceCurve):
         width = math.nextafter(1 / float_up(curve.span), 0.0)
         return privacy_loss_distribution.from_laplace_mechanism(width, value_discretization_interval=step)
-    # Beyond the least and the largest loss of the grid everything is told as the next worse one.
+    # Beyond the least and the largest loss of the grid everything counts as the next worse one.
     reach, floor = scale, float(curve.float_deltas(np.array([_MOST_LOSS]))[0])
     while reach < _MOST_LOSS and float(curve.float_deltas(np.array([reach]))[0]) > floor + _TAIL:
         reach *= 1.25

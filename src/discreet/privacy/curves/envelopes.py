@@ -114,7 +114,7 @@ def _gains(p: Floats, q: Floats, epsilon: float, ratio: float) -> Floats:
 
     The quotient of the two terms is monotone in t, so the positive terms are those of long or those of short times.
     """
-    # A probability of 1 is told as the float before it; `_bound` makes up for that.
+    # A probability of 1 counts as the float before it; `_bound` makes up for that.
     log_first, log_second = np.log1p(-np.minimum(p, 1 - 2.0**-53)), np.log1p(-np.minimum(q, 1 - 2.0**-53))
     gaps = log_first - log_second
     ties = (epsilon - math.log(ratio)) / np.where(gaps == 0, 1.0, gaps)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Float answers are moved to the safe side by this part of themselves, or of what they are the difference of.
 SHADE = 2.0**-34
-# A delta that is nowhere 0 is told as at least this much: smaller floats have fewer digits.
+# A delta that is nowhere 0 counts as at least this much: smaller floats have fewer digits.
 TINY = 1e-307
 # Steps of the golden section, which leave 1e-15 of the interval.
 _STEPS = 75

@@ -170,7 +170,7 @@ class FoundComponents:
 def rows_of_table(
     table: NumericTable, *, may_be_empty: bool, progress: Callable[[int], None] | None = None
 ) -> ComponentRows:
-    """Return the rows of a table, read; `progress` is told how far the read has come.
+    """Return the rows of a table, read; `progress` is called with how far the read has come.
 
     Raises
     ------

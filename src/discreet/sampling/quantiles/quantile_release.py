@@ -150,7 +150,7 @@ def quantile(
         Which data sets are neighbours; taken from the ledger or the schema where one says it. AddRemove pays half as
         much for the same sharpness of a median.
     ledger : Ledger, optional
-        Who pays; None opens one in memory whose total is the budget.
+        Is charged; None opens one in memory whose total is the budget.
     step : number or text, optional
         The answer is ``bounds.lower`` plus a whole number of steps. For values that are multiples of a step, such as
         whole hours, ages or codes, it makes the answer one of them, and far better where many values are equal.
