@@ -1,3 +1,4 @@
+from . import neighbours as neighbours
 from .canaries import column_canaries as column_canaries
 from .cases.case import AuditCase as AuditCase
 from .distinguish import audit as audit
@@ -5,4 +6,8 @@ from .one_run import OneRunVerdict as OneRunVerdict
 from .one_run import audit_one_run as audit_one_run
 from .runtime import CountVerdict as CountVerdict
 from .runtime import audit_counts as audit_counts
+from .runtime import words_of as words_of
 from .verdicts import Verdict as Verdict
+from .wall_clock import ClockVerdict as ClockVerdict
+from .wall_clock import judge_times as judge_times
+from .wall_clock import time_pairs as time_pairs
