@@ -76,7 +76,6 @@ def test_at_most_48_names_are_public():
     assert 20 < house.of_names(ROOT)["names"] <= 48
 
 
-@not_yet("4 modules")
 def test_every_module_is_imported_or_named_in_a_guide():
     """A module of the wheel is used by another one, or a guide says what it is for."""
     assert SOURCE.alone() == []
