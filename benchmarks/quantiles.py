@@ -15,9 +15,9 @@ from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Pure
 from discreet.privacy.coins import Coins
+from discreet.sampling.k_norm.linear_grid import LinearOnGrid
 from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.quantiles.quantile_release import median
 from discreet.sampling.quantiles.quantiles import QuantileTarget
 from discreet.tables.array_rows import ArrayRows, array_layout

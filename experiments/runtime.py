@@ -29,8 +29,8 @@ from discreet.privacy.coins import Coins
 from discreet.privacy.curves.envelopes import CommonEnvelope
 from discreet.privacy.curves.runtimes import geometric_runtime
 from discreet.privacy.events.sampling import Runtime
-from discreet.sampling.k_norm.targets import KNormGradient, plan_k_norm
-from discreet.sampling.mechanisms import plan_draws
+from discreet.sampling.k_norm.targets import KNormGradient
+from discreet.sampling.mechanisms import plan_target
 from discreet.sampling.pca.bingham import Bingham
 from discreet.sampling.policies import BlockRestart, ConstantAcceptance, CoolDown, Plain, Squeeze, Truncated
 from discreet.sampling.samplers import Counters, run
@@ -73,8 +73,7 @@ class Case:
 
     def plan(self, policy: Any) -> Any:
         """Return the plan of one draw."""
-        planned = plan_k_norm if hasattr(self.target, "normalizer_change") else plan_draws
-        return planned(
+        return plan_target(
             self.target, budget=BUDGET, adjacency=dp.Replace(), runtime=policy, n_rows=self.n_rows, n_draws=1
         )
 

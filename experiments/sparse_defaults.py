@@ -23,7 +23,7 @@ import discreet as dp
 from discreet.descent.calibration import plan_descent
 from discreet.descent.losses import loss_named
 from discreet.descent.rows import integer_rows
-from discreet.descent.simulation import Settings, tune_on_simulation
+from discreet.descent.simulation import SparseSettings, tune_on_simulation
 from discreet.privacy.coins import Coins
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def scenario(kind: str, loss: str, n_rows: int, n_columns: int, sparsity: int, *
     return Scenario(name, loss, rows, X[n_rows:], margins[n_rows:], sparsity, dense)
 
 
-def error_of(case: Scenario, settings: Settings, budget: dp.Approx, n_draws: int) -> float:
+def error_of(case: Scenario, settings: SparseSettings, budget: dp.Approx, n_draws: int) -> float:
     """Return the mean error of private fits with these settings."""
     plan = plan_descent(
         case.rows.grid,
@@ -113,7 +113,7 @@ def error_of(case: Scenario, settings: Settings, budget: dp.Approx, n_draws: int
     return float(np.mean([case.error(plan.draw(case.rows, Coins.from_seed(seed)).coef) for seed in range(n_draws)]))
 
 
-def rule(case: Scenario, budget: dp.Approx) -> Settings:
+def rule(case: Scenario, budget: dp.Approx) -> SparseSettings:
     """Return what the package chooses."""
     grid = case.rows.grid
     return tune_on_simulation(
@@ -130,7 +130,7 @@ def rule(case: Scenario, budget: dp.Approx) -> Settings:
     )
 
 
-def grid_of(case: Scenario) -> list[Settings]:
+def grid_of(case: Scenario) -> list[SparseSettings]:
     """Return the settings that the rule is compared with."""
     grid = case.rows.grid
     half_width = (case.rows.target_bounds[1] - case.rows.target_bounds[0]) / 2
@@ -149,7 +149,9 @@ def grid_of(case: Scenario) -> list[Settings]:
         clips = (0.25, 0.5, 1.0)
         half_width = 1.0
     return [
-        Settings(n_steps=t, step_size=step * unit, clip=clip * half_width, sparsity=case.sparsity, noise_floor=floor)
+        SparseSettings(
+            n_steps=t, step_size=step * unit, clip=clip * half_width, sparsity=case.sparsity, noise_floor=floor
+        )
         for t, step, clip, floor in product(counts, steps, clips, floors)
     ]
 

@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 import discreet as dp
 import fast_minimizer
-from discreet.descent.baseline import ight_not_private
+from descent_not_private import ight_not_private
 from discreet.descent.losses import loss_named
 from discreet.descent.rivals import two_stage
 from discreet.descent.rows import integer_rows

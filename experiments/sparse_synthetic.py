@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import discreet as dp
-from discreet.descent.baseline import ight_not_private
+from descent_not_private import ight_not_private
 from discreet.descent.calibration import plan_descent
 from discreet.descent.losses import loss_named
 from discreet.descent.rows import integer_rows

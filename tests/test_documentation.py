@@ -14,6 +14,7 @@ import pytest
 import discreet
 from discreet.cli.main import main
 from discreet.privacy import release as door
+from scripts_for_tests import EXPERIMENTS, script
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -27,6 +28,14 @@ MODULES = sorted(
 def test_the_examples_in_docstrings_run(name):
     """Every example in a docstring prints what it says."""
     outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("name", ["adaptive_grids", "descent_not_private"])
+def test_the_examples_of_experiments_run(name):
+    """So does every example of what only experiments and tests use."""
+    outcome = doctest.testmod(script(name, EXPERIMENTS), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.attempted > 0
     assert outcome.failed == 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.audit.neighbours import (
-    Table,
+    MadeUpTable,
     full_row,
     one_record_apart,
     opposed_rows,
@@ -19,7 +19,7 @@ from discreet.descent.losses import SquaredLoss
 from discreet.descent.rows import integer_rows
 from discreet.privacy.adjacency import AddRemove, Replace
 
-REST = Table(np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 3.0]))
+REST = MadeUpTable(np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 3.0]))
 CORNER = np.array([1.0, -1.0])
 MAKERS = {
     "flip": lambda adjacency: sign_flip(adjacency, REST, CORNER, (-2.0, 5.0)),

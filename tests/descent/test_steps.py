@@ -12,7 +12,6 @@ import scipy.sparse
 import scipy.stats
 
 from descent.rows_of import labels, planned, sparse_rows
-from discreet.descent.baseline import ight_not_private
 from discreet.descent.losses import LogisticLoss, PoissonLoss, SquaredLoss
 from discreet.descent.rows import RESIDUAL_BOUND, integer_rows
 from discreet.descent.selectors import keep_largest
@@ -23,8 +22,10 @@ from discreet.privacy.budgets import Zcdp
 from discreet.privacy.coins import Coins
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.release import release
+from scripts_for_tests import EXPERIMENTS, script
 
 NOISELESS = Zcdp(rho=10**12)
+ight_not_private = script("descent_not_private", EXPERIMENTS).ight_not_private
 
 
 def draw(plan, rows, seed=1):

@@ -15,7 +15,7 @@ from discreet.estimators.methods.declared import CodedTable, label_layout
 from discreet.estimators.methods.reading import bounded_table
 from discreet.lattice.row_grid import RowGrid
 from discreet.privacy.coins import Coins
-from discreet.sampling.k_norm.losses import LogCoshLoss
+from discreet.sampling.k_norm.losses import LogCoshGradientLoss
 from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.k_norm.rows import GradientSum
 from discreet.sampling.numeric_rows import NumericTable
@@ -186,7 +186,7 @@ def test_gradients_of_drawn_coefficients_leave_out_dropped_records_alone():
     rows = LayoutRows(layout=design.layout, labels=False).read(
         TableRows(table, design, may_be_empty=False, private_size=len(frame))
     )
-    loss, theta = LogCoshLoss(clip=0.5), np.array([[0.25, -0.75]])
+    loss, theta = LogCoshGradientLoss(clip=0.5), np.array([[0.25, -0.75]])
     kept = frame[frame["x"].notna()]
     assert (kept[["x", "z", "number"]] == 0).all(axis=1).any()
     looped = np.zeros(2)

@@ -5,16 +5,22 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.errors import IncompatiblePlan
+from discreet.errors import IncompatiblePlan, InvalidType
 from discreet.privacy.adjacency import Replace
 from discreet.privacy.budgets import Approx, Pure
 from discreet.privacy.coins import Coins
 from discreet.privacy.events.sampling import block_length
 from discreet.privacy.ledger import Ledger
-from discreet.sampling.adaptive import Schedule, nested_sizes, plan_adaptive, run_adaptively, sample_adaptively
 from discreet.sampling.samplers import Counters
 from sampling.contract import ALPHA, N_FIT, TILT, count_p_value, fit_p_value, independence_p_value, two_sample_p_value
 from sampling.on_grids import HALF, N_ROWS, density, line, rows_like
+from scripts_for_tests import EXPERIMENTS, script
+
+adaptive_grids = script("adaptive_grids", EXPERIMENTS)
+Schedule, nested_sizes, plan_adaptive, run_adaptively, sample_adaptively = (
+    getattr(adaptive_grids, name)
+    for name in ("Schedule", "nested_sizes", "plan_adaptive", "run_adaptively", "sample_adaptively")
+)
 
 
 class TestNumbersOfThePage:
@@ -120,3 +126,9 @@ def test_an_adaptive_run_needs_a_delta_and_a_grid_that_reaches_it():
     wrong = line(error="0.6")
     with pytest.raises(IncompatiblePlan, match="evaluation error"):
         plan_adaptive(wrong, budget=budget, adjacency=Replace(), n_rows=N_ROWS, sizes=[100] * 90)
+
+
+def test_an_adaptive_run_needs_a_target_with_a_grid():
+    """What has no grid is refused by name."""
+    with pytest.raises(InvalidType, match="`target`"):
+        sample_adaptively(3, None, budget=Pure(epsilon=1))

@@ -11,9 +11,9 @@ from discreet.sampling.k_norm import losses as gradient_losses
 from discreet.sampling.k_norm.gradient import GradientTarget
 from discreet.sampling.k_norm.losses import (
     TANH_ERROR,
-    HuberLoss,
-    LogCoshLoss,
-    LogisticLoss,
+    HuberGradientLoss,
+    LogCoshGradientLoss,
+    LogisticGradientLoss,
     check_tanh,
     measured_tanh_error,
 )
@@ -27,7 +27,7 @@ TARGET = KNormGradient.logistic(n_columns=2, row_norm=1.0, ridge=6)
 def test_unusable_declarations_are_refused_by_name():
     """A clip, a constant, a loss that does not exist."""
     with pytest.raises(InvalidArgument, match="`clip`"):
-        HuberLoss(clip=0.0)
+        HuberGradientLoss(clip=0.0)
     with pytest.raises(InvalidArgument, match="`constant`"):
         KNormGradient.logistic(n_columns=1, row_norm=1.0, ridge=1, constant="1/3")
     with pytest.raises(InvalidArgument, match="`loss`"):
@@ -66,7 +66,7 @@ def test_gradients_do_not_depend_on_how_points_are_cut():
     """Sums over many blocks of rows agree with the plain formula, and points in another company."""
     rng = np.random.default_rng(11)
     X, y = rng.uniform(-0.5, 0.5, (20_000, 2)), rng.integers(0, 2, 20_000).astype(float)
-    total = GradientSum(BoundedRows(X, y), LogisticLoss(), 3.0)
+    total = GradientSum(BoundedRows(X, y), LogisticGradientLoss(), 3.0)
     points = rng.normal(size=(70, 2))
     found = total(points)
     plain = (1 / (1 + np.exp(-points @ X.T)) - y) @ X + 3.0 * points
@@ -78,7 +78,7 @@ def test_losses_know_their_constants():
     """Slope, curvature and bend bound the derivatives, by differences on a fine grid."""
     axis = np.linspace(-9, 9, 36_001)
     step = axis[1] - axis[0]
-    for loss in (LogisticLoss(), LogCoshLoss(clip=0.7), HuberLoss(clip=0.7)):
+    for loss in (LogisticGradientLoss(), LogCoshGradientLoss(clip=0.7), HuberGradientLoss(clip=0.7)):
         for y in (0.0, 1.0):
             first = loss.derivatives(axis[None, :].copy().T, np.array([y]))[:, 0]
             second = np.diff(first) / step
@@ -88,10 +88,10 @@ def test_losses_know_their_constants():
             if loss.bend is not None:
                 third = np.abs(np.diff(second)) / step
                 assert (third <= float(loss.bend) * (second[1:] + second[:-1]) / 2 * (1 + 1e-3) + 1e-7).all()
-    assert LogisticLoss().at_zero((0, 1)) >= Fraction(np.log(2))
-    assert HuberLoss(clip=2.0).at_zero((-1, 1)) == Fraction(1, 2)
-    assert HuberLoss(clip=0.25).at_zero((-1, 1)) == Fraction(1, 4)
-    assert not HuberLoss(clip=1.0).uses_tanh
+    assert LogisticGradientLoss().at_zero((0, 1)) >= Fraction(np.log(2))
+    assert HuberGradientLoss(clip=2.0).at_zero((-1, 1)) == Fraction(1, 2)
+    assert HuberGradientLoss(clip=0.25).at_zero((-1, 1)) == Fraction(1, 4)
+    assert not HuberGradientLoss(clip=1.0).uses_tanh
 
 
 def test_tanh_is_checked(monkeypatch):
@@ -107,7 +107,7 @@ def test_tanh_is_checked(monkeypatch):
 def test_a_public_constant_column_is_a_column():
     """The constant of an intercept counts in the norm, and stands last in every row."""
     reader = NormedRows(grid=UnitGrid(1, 1.0), bounds=(0.0, 1.0), constant=Fraction(1, 2))
-    target = GradientTarget(loss=LogisticLoss(), reader=reader, ridge=1)
+    target = GradientTarget(loss=LogisticGradientLoss(), reader=reader, ridge=1)
     assert target.dimension == 2
     assert target.sensitivity(Replace()) ** 2 >= 4 * Fraction(5, 4)
     assert reader.read((np.array([[0.5]]), np.array([2.0]))).private_y.tolist() == [1.0]

@@ -13,7 +13,6 @@ from discreet.privacy.budgets import Approx, Pure
 from discreet.privacy.coins import Coins
 from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.privacy.ledger import Ledger
-from discreet.sampling.adaptive import sample_adaptively
 from discreet.sampling.grids import Cells, Modulus, cheapest_grid
 from discreet.sampling.mechanisms import sample
 from discreet.sampling.policies import BlockRestart, Truncated
@@ -238,7 +237,6 @@ BAD = [
     (lambda: line(per_side=1.0), InvalidArgument, "`per_side`"),
     (lambda: Discretized(target=line(), per_side=None), InvalidArgument, "`per_side`"),
     (lambda: Discretized(target=3, per_side=3), InvalidType, "`target`"),
-    (lambda: sample_adaptively(3, None, budget=Pure(epsilon=1)), InvalidType, "`target`"),
 ]
 
 

@@ -16,7 +16,8 @@ from discreet.privacy.coins import Coins
 from discreet.privacy.events.k_norm import KNormGradientEvent
 from discreet.privacy.events.sampling import Runtime, SamplingEvent
 from discreet.sampling.k_norm.rows import GradientSum
-from discreet.sampling.k_norm.targets import KNormGradient, plan_k_norm
+from discreet.sampling.k_norm.targets import KNormGradient
+from discreet.sampling.mechanisms import plan_target
 from discreet.sampling.policies import ConstantAcceptance, CoolDown, Truncated
 from discreet.sampling.samplers import Counters, run
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value, two_sample_p_value
@@ -167,7 +168,7 @@ def test_the_bound_on_acceptance_holds_for_hostile_rows(kind):
 
 def plan_of(target, budget, n_rows, **changes):
     told = {"adjacency": Replace(), "runtime": CoolDown(), "n_rows": n_rows} | changes
-    return plan_k_norm(target, budget=budget, **told)
+    return plan_target(target, budget=budget, **told)
 
 
 def gradient_lengths(target, data, points):

@@ -12,9 +12,9 @@ from discreet.privacy.budgets import Pure
 from discreet.privacy.coins import Coins
 from discreet.privacy.events.sampling import Runtime, block_length
 from discreet.privacy.ledger import Ledger
+from discreet.sampling.k_norm.linear_grid import LinearOnGrid
 from discreet.sampling.k_norm.model_rows import LayoutRows
 from discreet.sampling.mechanisms import sample
-from discreet.sampling.quantiles.linear_grid import LinearOnGrid
 from discreet.sampling.samplers import run
 from discreet.tables.array_rows import ArrayRows, array_layout
 from sampling.contract import ALPHA, N_FIT, TILT, TargetContract, fit_p_value

@@ -172,7 +172,7 @@ BEYOND = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class MadeUpTable:
     """Made-up records.
 
     Parameters
@@ -188,15 +188,15 @@ class Table:
 
 
 def one_record_apart(
-    rest: Table, record: tuple[NDArray[np.float64], float], other: tuple[NDArray[np.float64], float] | None
-) -> tuple[Table, Table]:
+    rest: MadeUpTable, record: tuple[NDArray[np.float64], float], other: tuple[NDArray[np.float64], float] | None
+) -> tuple[MadeUpTable, MadeUpTable]:
     """Return a table with a record, and the same with another one in its place, or, where it is None, without it.
 
     The record is the last one, so that the position of no other changes.
 
     Parameters
     ----------
-    rest : Table
+    rest : MadeUpTable
         What both have; may be empty.
     record, other : pair of ndarray and float
         Features and target.
@@ -207,7 +207,7 @@ def one_record_apart(
             tables.append(rest)
             continue
         features, target = one
-        tables.append(Table(np.vstack([rest.X, features]), np.append(rest.y, target)))
+        tables.append(MadeUpTable(np.vstack([rest.X, features]), np.append(rest.y, target)))
     return tables[0], tables[1]
 
 
@@ -228,8 +228,8 @@ def full_row(n_columns: int, *, row_norm: float, entry_bound: float) -> NDArray[
 
 
 def sign_flip(
-    adjacency: Adjacency, rest: Table, features: NDArray[np.float64], limits: tuple[float, float]
-) -> tuple[Table, Table]:
+    adjacency: Adjacency, rest: MadeUpTable, features: NDArray[np.float64], limits: tuple[float, float]
+) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last record has its target at one limit or the other; under AddRemove it has one or is gone.
 
     Where residuals are clipped far below the limits, every gradient moves by all that it can, whatever the iterate.
@@ -238,7 +238,7 @@ def sign_flip(
     ----------
     adjacency : Replace or AddRemove
         Which data sets are neighbours.
-    rest : Table
+    rest : MadeUpTable
         What both have.
     features : ndarray of float64, shape (n_columns,)
         Of the last record, such as `full_row`.
@@ -250,8 +250,8 @@ def sign_flip(
 
 
 def zero_against_full(
-    adjacency: Adjacency, rest: Table, features: NDArray[np.float64], target: float
-) -> tuple[Table, Table]:
+    adjacency: Adjacency, rest: MadeUpTable, features: NDArray[np.float64], target: float
+) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last record is full, or all zeros; under AddRemove it is full or gone.
 
     Parameters
@@ -266,8 +266,8 @@ def zero_against_full(
 
 
 def opposed_rows(
-    adjacency: Adjacency, rest: Table, features: NDArray[np.float64], target: float
-) -> tuple[Table, Table]:
+    adjacency: Adjacency, rest: MadeUpTable, features: NDArray[np.float64], target: float
+) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last record is a row, or the same with half of its signs turned.
 
     Parameters
@@ -282,6 +282,6 @@ def opposed_rows(
     return one_record_apart(rest, (features, target), None if isinstance(adjacency, AddRemove) else (turned, target))
 
 
-def zeros(n_rows: int, n_columns: int, target: float = 0.0) -> Table:
+def zeros(n_rows: int, n_columns: int, target: float = 0.0) -> MadeUpTable:
     """Return records of zeros: what both tables have where nothing but the last record should count."""
-    return Table(np.zeros((n_rows, n_columns)), np.full(n_rows, target))
+    return MadeUpTable(np.zeros((n_rows, n_columns)), np.full(n_rows, target))

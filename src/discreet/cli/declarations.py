@@ -92,7 +92,7 @@ def read_budget(
 
 
 @dataclass(frozen=True)
-class Terms:
+class LedgerOptions:
     """What the options say of a ledger: its total, and how costs add up in it."""
 
     total: Budget | None
@@ -101,7 +101,7 @@ class Terms:
 
 def read_terms(
     epsilon: str | None, delta: str | None, rho: str | None, mu: str | None, composition: str | None
-) -> Terms | None:
+) -> LedgerOptions | None:
     """Return what --total-... and --composition say of a ledger; None where they are absent."""
     from discreet.privacy.filters import COMPOSITIONS
 
@@ -110,7 +110,7 @@ def read_terms(
         raise WrongUsage(
             f"--composition must be one of {', '.join(COMPOSITIONS)}. Write for example --composition sum."
         )
-    return None if total is None and composition is None else Terms(total, composition)
+    return None if total is None and composition is None else LedgerOptions(total, composition)
 
 
 def read_adjacency(text: str | None) -> Adjacency | None:
@@ -230,7 +230,7 @@ def _named(text: str, option: str, example: str) -> tuple[str, str]:
     raise WrongUsage(f"{option} must read NAME=VALUES. Write for example {option} {example}.")
 
 
-def open_ledger(path: Path | None, terms: Terms | None, adjacency: Adjacency | None) -> Ledger | None:
+def open_ledger(path: Path | None, terms: LedgerOptions | None, adjacency: Adjacency | None) -> Ledger | None:
     """Return the ledger of the options; None where no file is named."""
     from discreet.privacy.ledger import Ledger
 

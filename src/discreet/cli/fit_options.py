@@ -158,7 +158,7 @@ class FitOptions:
     radius: float | None
     ledger: Path | None
     no_ledger: bool
-    terms: options.Terms | None
+    terms: options.LedgerOptions | None
     report: Path | None
     sparse: Path | None
     labels: Path | None

@@ -78,7 +78,7 @@ class Source(ABC):
         )
 
 
-class Records(Source):
+class RecordSource(Source):
     """A file or folder of records, under a schema and a formula."""
 
     def check(self) -> None:
@@ -299,7 +299,7 @@ def source_of(given: FitOptions) -> Source:
     if given.sparse is not None:
         return SparseFile(given)
     is_release = given.data is not None and _files.kind_of(given.data) == "moments"
-    return KeptRelease(given) if is_release else Records(given)
+    return KeptRelease(given) if is_release else RecordSource(given)
 
 
 def _data_and_formula(given: FitOptions) -> tuple[Path, str]:

@@ -47,7 +47,7 @@ class _Asked:
     budget: Budget
     adjacency: Adjacency
     ledger: Path | None
-    total: options.Terms | None
+    total: options.LedgerOptions | None
 
 
 def sample(

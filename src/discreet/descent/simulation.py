@@ -46,7 +46,7 @@ _LABEL_REACH = 1.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class SparseSettings:
     """How a descent is to be run.
 
     Parameters
@@ -84,7 +84,7 @@ def tune_on_simulation(
     target_bounds: tuple[float, float] | None = None,
     n_steps: int | None = None,
     clip: float | None = None,
-) -> Settings:
+) -> SparseSettings:
     """Return settings that did well on simulated and public data with like public facts.
 
     A rule, fitted beforehand: nothing is simulated now, and the same facts always give the same settings.
@@ -151,7 +151,7 @@ def tune_on_simulation(
     if not decided > 0:
         raise InvalidArgument(f"`clip` must be greater than 0; found {clip}.")
     steps = facts.n_steps(decided) if n_steps is None else _checks.integer(n_steps, "n_steps", low=1, high=10**6)
-    return Settings(
+    return SparseSettings(
         n_steps=steps,
         # Three digits, so that the last bits of a platform's logarithm do not matter.
         step_size=float(f"{facts.step_size(steps, decided):.2e}"),

@@ -38,7 +38,7 @@ THINNING_ERROR = Fraction(1, 2**40)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class PolicyTerms:
     """What a policy decides by; all of it public.
 
     Parameters
@@ -66,7 +66,7 @@ class Policy(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the public numbers of a run: block length and what else its law has.
 
         Raises
@@ -153,7 +153,7 @@ class CoolDown(Policy):
                 f"`eta` must be below `s`; found {self.eta} and {self.s}. The wait must be longer than what it hides."
             )
 
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return block and wait."""
         return Runtime(
             policy=self.kind, block=block_length(terms.acceptance, self.eta / terms.n_draws), parameter=self.s
@@ -185,7 +185,7 @@ class Truncated(Policy):
         if self.delta is not None:
             object.__setattr__(self, "delta", _open_unit(self.delta, "delta"))
 
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the block."""
         delta = _delta_for(self, self.delta, terms.budget)
         return Runtime(policy=self.kind, block=block_length(terms.acceptance, delta / terms.n_draws))
@@ -213,7 +213,7 @@ class BlockRestart(Policy):
         if self.eta is not None:
             object.__setattr__(self, "eta", _open_unit(self.eta, "eta"))
 
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the block."""
         eta = _delta_for(self, self.eta, terms.budget)
         return Runtime(policy=self.kind, block=block_length(terms.acceptance, eta / terms.n_draws))
@@ -243,7 +243,7 @@ class ConstantAcceptance(Policy):
         if self.p0 is not None:
             object.__setattr__(self, "p0", _part(self.p0, "p0"))
 
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the acceptance probability."""
         if terms.scaled.normalizer_error is None:
             raise IncompatiblePlan("ConstantAcceptance needs a target that knows its normalizer. Use CoolDown().")
@@ -284,7 +284,7 @@ class Squeeze(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "slack", _open_unit(self.slack, "slack"))
 
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the squeeze's acceptance probability."""
         if terms.scaled.least_ratio is None or not terms.scaled.common_envelope:
             raise IncompatiblePlan(
@@ -319,7 +319,7 @@ class Plain(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "thin", _part(self.thin, "thin"))
 
-    def runtime(self, terms: Terms) -> Runtime:
+    def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return blocks of one proposal."""
         _delta_for(self, None, terms.budget)
         return Runtime(policy=self.kind, block=1, parameter=self.thin)

@@ -14,7 +14,7 @@ from discreet.audit.cases.descent_tables import (
     LIMITS,
     N_REST,
     NORM,
-    SparseTable,
+    MadeUpSparseTable,
     flipped,
     labelled,
     sparse_halves,
@@ -46,7 +46,7 @@ def _estimator(budget: Any, *, kind: Any, linear: bool, sparse: bool = False, **
         model = kind(y_bounds=Interval(*LIMITS), **declared)
     else:
         model, tables = kind(classes=(0, 1), **declared), labelled(tables)
-    first, second = (SparseTable(sparse_halves(table), table.y) for table in tables) if sparse else tables
+    first, second = (MadeUpSparseTable(sparse_halves(table), table.y) for table in tables) if sparse else tables
     return Setup(of_fit(model, _read), first, second, budget)
 
 

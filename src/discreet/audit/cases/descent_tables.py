@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.audit.neighbours import BEYOND, Table, full_row, one_record_apart, sign_flip, zeros
+from discreet.audit.neighbours import BEYOND, MadeUpTable, full_row, one_record_apart, sign_flip, zeros
 from discreet.privacy.adjacency import AddRemove, Replace
 
 if TYPE_CHECKING:
@@ -25,27 +25,27 @@ N_REST = 4
 REPLACE = Replace()
 
 
-def flipped(adjacency: Adjacency, n_columns: int, entry_bound: float = NORM) -> tuple[Table, Table]:
+def flipped(adjacency: Adjacency, n_columns: int, entry_bound: float = NORM) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last record is full and has its target beyond the one limit or the other, or is gone."""
     features = BEYOND * full_row(n_columns, row_norm=NORM, entry_bound=entry_bound)
     return sign_flip(adjacency, zeros(N_REST, n_columns), features, FAR)
 
 
-def contested(n_columns: int) -> tuple[Table, Table]:
+def contested(n_columns: int) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables of two full records that agree, and that contradict each other: no choice is then likelier."""
     features = BEYOND * full_row(n_columns, row_norm=NORM, entry_bound=NORM / np.sqrt(n_columns))
-    agreeing = Table(features[np.newaxis], np.array([FAR[1]]))
+    agreeing = MadeUpTable(features[np.newaxis], np.array([FAR[1]]))
     return sign_flip(REPLACE, agreeing, features, FAR)
 
 
-def turned(adjacency: Adjacency = REPLACE) -> tuple[Table, Table]:
+def turned(adjacency: Adjacency = REPLACE) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last record is of the one column or of the other; under AddRemove it is of one, or gone."""
     axes = BEYOND * np.eye(2)
     other = None if adjacency == AddRemove() else (axes[1], FAR[1])
     return one_record_apart(zeros(N_REST, 2), (axes[0], FAR[1]), other)
 
 
-def sparse_halves(table: Table) -> Any:
+def sparse_halves(table: MadeUpTable) -> Any:
     """Return the features as a sparse matrix that has every entry in two halves."""
     import scipy.sparse
 
@@ -55,14 +55,14 @@ def sparse_halves(table: Table) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseTable:
+class MadeUpSparseTable:
     """Made-up records with sparse features."""
 
     X: Any
     y: Any
 
 
-def labelled(tables: tuple[Table, Table]) -> tuple[Table, Table]:
+def labelled(tables: tuple[MadeUpTable, MadeUpTable]) -> tuple[MadeUpTable, MadeUpTable]:
     """Return the tables with 1 for every target above 0, and 0 for the others."""
-    first, second = (Table(table.X, (table.y > 0).astype(float)) for table in tables)
+    first, second = (MadeUpTable(table.X, (table.y > 0).astype(float)) for table in tables)
     return first, second

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.audit.cases.case import Entry, Setup, of_fit, of_plan, payer
-from discreet.audit.neighbours import BEYOND, Table, opposed_rows, sign_flip, zero_against_full, zeros
+from discreet.audit.neighbours import BEYOND, MadeUpTable, opposed_rows, sign_flip, zero_against_full, zeros
 from discreet.estimators.functional import FunctionalLinearRegression, FunctionalLogisticRegression
 from discreet.functional.gram import plan_gram
 from discreet.functional.moments import release_moments
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _UNIT = Interval(-1, 1)
 
 
-def _rows(adjacency: Adjacency, how: str, n_rows: int, n_columns: int = 1) -> tuple[Table, Table]:
+def _rows(adjacency: Adjacency, how: str, n_rows: int, n_columns: int = 1) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables that differ in a row beyond a corner of the box [-1, 1], where it is clipped to."""
     rest, corner = zeros(n_rows, n_columns), BEYOND * np.ones(n_columns)
     if how == "zero":
@@ -105,7 +105,7 @@ def _logistic(budget: Any) -> Setup:
     model = FunctionalLogisticRegression(
         budget=budget, x_bounds=Box(lower=-1, upper=1), adjacency=Replace(), classes=(0, 1), fit_intercept=False
     )
-    first, second = (Table(table.X, (table.y > 0).astype(float)) for table in _rows(Replace(), "flip", 5, 1))
+    first, second = (MadeUpTable(table.X, (table.y > 0).astype(float)) for table in _rows(Replace(), "flip", 5, 1))
     return Setup(of_fit(model, _read_linear), first, second, budget)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.audit.cases.case import Entry, Setup, of_fit, of_plan
-from discreet.audit.neighbours import BEYOND, Table, sign_flip, zeros
+from discreet.audit.neighbours import BEYOND, MadeUpTable, sign_flip, zeros
 from discreet.descent.preconditioned.plan import preconditioned_plan
 from discreet.descent.preconditioned.settings import Settings
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
@@ -33,13 +33,13 @@ _CLIP = 0.01
 _LIMITS = {"squared": (-1.0, 1.0), "logistic": (0.0, 1.0), "poisson": (0.0, 2.0)}
 
 
-def _tables(loss: str, adjacency: Adjacency) -> tuple[Table, Table]:
+def _tables(loss: str, adjacency: Adjacency) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last record lies beyond its bounds, its target at or beyond the one limit or the other."""
     low, high = _LIMITS[loss]
     rest = zeros(_N_REST, 1, target=(low + high) / 2)
     far = (low, high) if loss == "logistic" else (BEYOND * low, BEYOND * high)
     if loss == "logistic":
-        rest = Table(rest.X, np.arange(_N_REST, dtype=np.float64) % 2)
+        rest = MadeUpTable(rest.X, np.arange(_N_REST, dtype=np.float64) % 2)
     return sign_flip(adjacency, rest, BEYOND * np.ones(1), far)
 
 

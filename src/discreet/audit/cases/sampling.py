@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.audit.cases.case import Entry, Setup, of_fit, of_plan
-from discreet.audit.neighbours import BEYOND, Table, one_record_apart, sign_flip, zeros
+from discreet.audit.neighbours import BEYOND, MadeUpTable, one_record_apart, sign_flip, zeros
 from discreet.estimators.k_norm import KNormGradientLinearRegression, KNormGradientLogisticRegression
 from discreet.estimators.pca import PrivatePCA
 from discreet.estimators.quantile import KNormGradientQuantileRegression
@@ -21,7 +21,7 @@ from discreet.lattice.bounds import Box, Interval
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.privacy.budgets import Approx, Gdp, Pure, Zcdp
 from discreet.sampling.k_norm.targets import KNormGradient
-from discreet.sampling.mechanisms import plan_choice
+from discreet.sampling.mechanisms import plan_choice, plan_target
 from discreet.sampling.pca.bingham import Bingham
 from discreet.sampling.policies import CoolDown, Truncated
 from discreet.sampling.quantiles.quantile_release import plan_quantiles
@@ -67,7 +67,7 @@ def plan_of(target: Target, data: Any, *, budget: Any, policy: Policy, adjacency
         Which data sets are neighbours.
     """
     n_rows = target.count(data) if adjacency.size_is_public else None
-    return target.plan(budget=budget, adjacency=adjacency, runtime=policy, n_draws=1, n_rows=n_rows)
+    return plan_target(target, budget=budget, adjacency=adjacency, runtime=policy, n_draws=1, n_rows=n_rows)
 
 
 def counted(plan: SamplingPlan) -> CountedMechanism:
@@ -169,7 +169,7 @@ def _quantile(budget: Any, *, q: str, adjacency: Adjacency) -> Setup:
     return Setup(of_plan(plan, lambda value: value), first, second[:-1] if adjacency == AddRemove() else second, budget)
 
 
-def _turned(n_rest: int) -> tuple[Table, Table]:
+def _turned(n_rest: int) -> tuple[MadeUpTable, MadeUpTable]:
     """Return tables whose last row is the one axis or the other."""
     axes = BEYOND * np.eye(2)
     return one_record_apart(zeros(n_rest, 2), (axes[0], 0.0), (axes[1], 0.0))
@@ -205,7 +205,7 @@ def _estimator(budget: Any, *, kind: Any, limits: tuple[float, float] = (-8.0, 8
     declared = {"budget": budget, "adjacency": _REPLACE, "fit_intercept": False} | options
     target = {} if "classes" in options else {"y_bounds": Interval(*limits)}
     # Both labels are there without the record.
-    rest = Table(np.zeros((2, 1)), np.array(limits))
+    rest = MadeUpTable(np.zeros((2, 1)), np.array(limits))
     return Setup(
         of_fit(kind(**declared, **target), _read), *sign_flip(_REPLACE, rest, BEYOND * np.ones(1), limits), budget
     )
@@ -217,7 +217,7 @@ def _quantile_regression(budget: Any) -> Setup:
         budget=budget, adjacency=_REPLACE, x_bounds=_BOX, y_bounds=bounds, grid_points=17, fit_intercept=False
     )
     # As for a quantile: slopes below the middle of the lower half get worse, all others better.
-    rest = Table(np.ones((1, 1)), np.array([bounds.lower / 2]))
+    rest = MadeUpTable(np.ones((1, 1)), np.array([bounds.lower / 2]))
     return Setup(of_fit(model, _read), *sign_flip(_REPLACE, rest, np.ones(1), (bounds.upper, bounds.lower)), budget)
 
 

@@ -13,10 +13,10 @@ from discreet.estimators.methods.quality import RIDGE
 from discreet.lattice.row_grid import RowGrid
 from discreet.models.result import RegressionResult
 from discreet.sampling.k_norm.gradient import GradientTarget
-from discreet.sampling.k_norm.losses import HuberLoss, LogCoshLoss, LogisticLoss
+from discreet.sampling.k_norm.losses import HuberGradientLoss, LogCoshGradientLoss, LogisticGradientLoss
 from discreet.sampling.k_norm.model_rows import LayoutRows, ScaledDownRows, default_ridge
 from discreet.sampling.k_norm.rows import NormedRows
-from discreet.sampling.k_norm.targets import plan_k_norm
+from discreet.sampling.mechanisms import plan_target
 from discreet.sampling.pca.second_moments import UnitGrid
 from discreet.sampling.policies import CoolDown, check_policy
 
@@ -103,18 +103,18 @@ def plan_draw(
     reader, labels = drawn.reader, declared.classes is not None
     settings: dict[str, Any] = {}
     if labels:
-        kind: Any = LogisticLoss()
+        kind: Any = LogisticGradientLoss()
     else:
         low, high = declared.target_bounds
         settings["clip"] = (high - low) * _CLIP if clip is None else clip
-        kind = (LogCoshLoss if smooth else HuberLoss)(clip=settings["clip"] / drawn.half)
+        kind = (LogCoshGradientLoss if smooth else HuberGradientLoss)(clip=settings["clip"] / drawn.half)
     n_rows = declared.n_rows if declared.adjacency.size_is_public else None
     target = GradientTarget(
         loss=kind, reader=reader, ridge=default_ridge(kind, reader, n_rows or 1) if ridge is None else ridge
     )
     # Made before the charge, for it may refuse a norm.
     grid = None if rows.bounded else RowGrid(rows.n_coefficients, rows.row_norm)
-    plan = plan_k_norm(
+    plan = plan_target(
         target,
         budget=declared.budget,
         adjacency=declared.adjacency,

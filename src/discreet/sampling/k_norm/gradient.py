@@ -7,7 +7,6 @@ center dominates, up to a factor that the gradient left at the center says. Nota
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -29,10 +28,7 @@ from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget, Ta
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
-    from discreet.sampling.mechanisms import SamplingPlan
-    from discreet.sampling.policies import Policy
 
 # What is lost in acceptance to a center that is not quite the minimizer, and to the steps that lead there.
 _FOR_CENTER = 2.0**-12
@@ -45,27 +41,8 @@ _OF_BOX = Fraction(1, 2**38)
 _SLACK = 1.01
 
 
-class KNormTarget(Target):
-    """A K-norm gradient target: it knows how much its normalizer changes between neighbours."""
-
-    @abstractmethod
-    def normalizer_change(self, adjacency: Adjacency) -> Fraction | None:
-        """Return at least by how much the log of the normalizer changes between neighbours, at every scale.
-
-        None where that is not known.
-        """
-
-    def plan(
-        self, *, budget: Budget, adjacency: Adjacency, runtime: Policy, n_draws: int, n_rows: int | None
-    ) -> SamplingPlan:
-        """Return the plan of draws by the price that knows the normalizer."""
-        from discreet.sampling.k_norm.targets import plan_k_norm
-
-        return plan_k_norm(self, budget=budget, adjacency=adjacency, runtime=runtime, n_draws=n_draws, n_rows=n_rows)
-
-
 @dataclass(frozen=True, kw_only=True)
-class GradientTarget(KNormTarget):
+class GradientTarget(Target):
     """Parameters theta with density proportional to ``exp(-scale * |gradient of the ridged sum of losses at theta|)``.
 
     Parameters
@@ -85,11 +62,11 @@ class GradientTarget(KNormTarget):
 
     Examples
     --------
-    >>> from discreet.sampling.k_norm.losses import LogisticLoss
+    >>> from discreet.sampling.k_norm.losses import LogisticGradientLoss
     >>> from discreet.sampling.k_norm.rows import NormedRows
     >>> from discreet.sampling.pca.second_moments import UnitGrid
     >>> reader = NormedRows(grid=UnitGrid(2, row_norm=1.0), bounds=(0, 1))
-    >>> target = GradientTarget(loss=LogisticLoss(), reader=reader, ridge=6)
+    >>> target = GradientTarget(loss=LogisticGradientLoss(), reader=reader, ridge=6)
     >>> target.sensitivity(Replace()), round(float(target.at(Fraction(1, 4), 60).acceptance), 3)
     (Fraction(2, 1), 0.197)
     """

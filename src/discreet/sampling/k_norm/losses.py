@@ -66,12 +66,12 @@ class GradientLoss(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticLoss(GradientLoss):
+class LogisticGradientLoss(GradientLoss):
     """The logistic loss for labels 0 and 1.
 
     Examples
     --------
-    >>> LogisticLoss().derivatives(np.array([[0.0, 0.0]]), np.array([0.0, 1.0])).tolist()
+    >>> LogisticGradientLoss().derivatives(np.array([[0.0, 0.0]]), np.array([0.0, 1.0])).tolist()
     [[0.5, -0.5]]
     """
 
@@ -141,12 +141,12 @@ class _ClippedLoss(GradientLoss):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HuberLoss(_ClippedLoss):
+class HuberGradientLoss(_ClippedLoss):
     """Half the squared residual, beyond the clip linear.
 
     Examples
     --------
-    >>> HuberLoss(clip=1.0).derivatives(np.array([[0.5, 9.0]]), np.array([0.25, 0.0])).tolist()
+    >>> HuberGradientLoss(clip=1.0).derivatives(np.array([[0.5, 9.0]]), np.array([0.25, 0.0])).tolist()
     [[0.25, 1.0]]
     """
 
@@ -169,14 +169,14 @@ class HuberLoss(_ClippedLoss):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogCoshLoss(_ClippedLoss):
+class LogCoshGradientLoss(_ClippedLoss):
     """The squared loss bent smoothly: ``clip**2 log cosh(residual / clip)``; its derivative is the clip times tanh.
 
     Residuals well within the clip count as in least squares, large ones up to the clip.
 
     Examples
     --------
-    >>> LogCoshLoss(clip=2.0).derivatives(np.array([[1.0, 99.0]]), np.array([1.0, 0.0])).tolist()
+    >>> LogCoshGradientLoss(clip=2.0).derivatives(np.array([[1.0, 99.0]]), np.array([1.0, 0.0])).tolist()
     [[0.0, 2.0]]
     """
 

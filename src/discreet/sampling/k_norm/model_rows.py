@@ -174,11 +174,11 @@ def default_ridge(loss: GradientLoss, reader: RowReader, n_rows: int) -> float:
 
     Examples
     --------
-    >>> from discreet.sampling.k_norm.losses import LogisticLoss
+    >>> from discreet.sampling.k_norm.losses import LogisticGradientLoss
     >>> from discreet.sampling.pca.second_moments import UnitGrid
     >>> grid = UnitGrid(5, row_norm=1.0)
     >>> reader = ScaledDownRows(reader=NormedRows(grid=grid, bounds=(0, 1)), columns=("a", "b", "c", "d", "e"))
-    >>> round(default_ridge(LogisticLoss(), reader, 10_000))
+    >>> round(default_ridge(LogisticGradientLoss(), reader, 10_000))
     246
     """
     trace = float(loss.curvature * reader.norm_squared) * n_rows

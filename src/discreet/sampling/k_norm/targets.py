@@ -1,8 +1,8 @@
-"""The K-norm gradient targets by name, the mean among them, and the plan that pays for their normalizer."""
+"""The K-norm gradient targets by name, the mean among them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,34 +12,28 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidData, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.privacy.adjacency import Adjacency, Replace
-from discreet.privacy.budgets import Approx, Budget, Pure
-from discreet.privacy.events.k_norm import KNormGradientEvent
-from discreet.sampling.k_norm.gradient import GradientTarget, KNormTarget
-from discreet.sampling.k_norm.losses import HuberLoss, LogCoshLoss, LogisticLoss
+from discreet.sampling.k_norm.gradient import GradientTarget
+from discreet.sampling.k_norm.losses import HuberGradientLoss, LogCoshGradientLoss, LogisticGradientLoss
 from discreet.sampling.k_norm.rows import NormedRows
-from discreet.sampling.mechanisms import SamplingPlan, plan_draws
 from discreet.sampling.pca.second_moments import UnitGrid, check_cells
 from discreet.sampling.quantiles.quantiles import QuantileTarget
 from discreet.sampling.targets.displacements import KNormDisplacements
 from discreet.sampling.targets.location_envelopes import Location, Proposals, PublicGrid
-from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget
+from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget, Target
 from discreet.tables.cells.given_cells import matrix_of_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.privacy.coins import Coins
-    from discreet.sampling.policies import Policy
 
 LOSSES = ("log_cosh", "huber")
 # Points are published on a grid of so many steps a unit displacement, at least.
 _STEPS = 2**12
-# How often a scale is corrected by what its price is above the budget.
-_CORRECTIONS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanTarget(KNormTarget):
+class MeanTarget(Target):
     """A mean: density proportional to ``exp(-scale * |n theta - sum of rows| / row_norm)``, which is l2 K-norm noise.
 
     Parameters
@@ -228,7 +222,7 @@ class KNormGradient:
     def logistic(*, n_columns: int, row_norm: float, ridge: Any, constant: Any = 0) -> GradientTarget:
         """Return logistic regression on labels 0 and 1, with a constant column of that value where it is not 0."""
         reader = NormedRows(grid=UnitGrid(n_columns, row_norm), bounds=(0.0, 1.0), constant=constant)
-        return GradientTarget(loss=LogisticLoss(), reader=reader, ridge=ridge)
+        return GradientTarget(loss=LogisticGradientLoss(), reader=reader, ridge=ridge)
 
     @staticmethod
     def linear(
@@ -242,73 +236,10 @@ class KNormGradient:
         constant: Any = 0,
     ) -> GradientTarget:
         """Return linear regression with residuals clipped to `clip`: smoothly ("log_cosh"), or as Huber's ("huber")."""
-        kind = LogCoshLoss if _checks.one_of(loss, "loss", LOSSES) == "log_cosh" else HuberLoss
+        kind = LogCoshGradientLoss if _checks.one_of(loss, "loss", LOSSES) == "log_cosh" else HuberGradientLoss
         interval = Interval(*y_bounds) if isinstance(y_bounds, tuple) and len(y_bounds) == 2 else y_bounds
         if not isinstance(interval, Interval):
             raise InvalidType(f"`y_bounds` must be an Interval(lower, upper); found {type(y_bounds).__name__}.")
         bounds = interval.lower, interval.upper
         reader = NormedRows(grid=UnitGrid(n_columns, row_norm), bounds=bounds, constant=constant)
         return GradientTarget(loss=kind(clip=clip), reader=reader, ridge=ridge)
-
-
-def plan_k_norm(
-    target: KNormTarget, *, budget: Budget, adjacency: Adjacency, runtime: Policy, n_rows: int | None, n_draws: int = 1
-) -> SamplingPlan:
-    """Return the plan of draws from a K-norm gradient target, as sharp as the budget pays for.
-
-    Parameters
-    ----------
-    target : KNormTarget
-        The law.
-    budget, adjacency, runtime, n_rows, n_draws
-        As for `plan_draws`.
-
-    Raises
-    ------
-    IncompatiblePlan
-        If they do not go together, or the expected work is too much.
-
-    Guarantee
-    ---------
-    In Pure and Approx the density is up to twice as sharp as `plan_draws` makes it, where the normalizers of neighbours
-    are close; the event's price says so. Proof: docs/proofs/k_norm_gradient.md, section 4
-    """
-    common: dict[str, Any] = {"adjacency": adjacency, "runtime": runtime, "n_rows": n_rows, "n_draws": n_draws}
-    plain = plan_draws(target, budget=budget, **common)
-    change = target.normalizer_change(adjacency)
-    if change is None or not isinstance(budget, (Pure, Approx)):
-        return plain
-    # A plan of this budget has the scale that leaves the normalizer's part, but for its own clock and errors.
-    double = 2 * (budget.epsilon - n_draws * change)
-    if double <= budget.epsilon:
-        return plain
-    first = plan_draws(target, budget=_with_epsilon(budget, double), **common)
-    double -= _beside(first)
-    # The clock of a less sharp plan may cost more: where the price is still above the budget, the rest is taken off.
-    for _ in range(_CORRECTIONS):
-        if double <= budget.epsilon:
-            break
-        sharp = plan_draws(target, budget=_with_epsilon(budget, double), **common)
-        numbers = {field.name: getattr(sharp.event, field.name) for field in fields(sharp.event)}
-        room = _with_epsilon(budget, double + n_draws * change)
-        event = KNormGradientEvent(**{**numbers, "budget": room, "normalizer": change})
-        excess = _epsilon_of(event.price) - budget.epsilon
-        if excess <= 0:
-            return SamplingPlan(replace(event, budget=budget), target, sharp.scaled)
-        double -= 4 * excess
-    return plain
-
-
-def _with_epsilon(budget: Pure | Approx, epsilon: Fraction) -> Pure | Approx:
-    return Pure(epsilon=epsilon) if isinstance(budget, Pure) else Approx(epsilon=epsilon, delta=budget.delta)
-
-
-def _beside(plan: SamplingPlan) -> Fraction:
-    """Return what the event pays in epsilon beside the utility: for errors, and for the clock."""
-    event = plan.event
-    return _epsilon_of(event.price) - event.n_draws * 2 * event.scale * event.sensitivity
-
-
-def _epsilon_of(price: Budget) -> Fraction:
-    assert isinstance(price, (Pure, Approx))  # noqa: S101  (as its budget)
-    return price.epsilon

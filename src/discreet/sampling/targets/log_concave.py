@@ -203,7 +203,7 @@ class ScaledLogConcave(ScaledTarget):
 
 
 @dataclass(eq=False)
-class Heights(Points):
+class HeightPoints(Points):
     """Proposed points with what they were made of.
 
     Parameters
@@ -288,12 +288,12 @@ class LogConcaveProposer(Proposer):
         found = self._first(lambda k: not self._value(self._mode + sign * min(k + 1, room)) > lowest, most)
         return min(found + 1, room)
 
-    def propose(self, coins: Coins, size: int) -> Heights:
+    def propose(self, coins: Coins, size: int) -> HeightPoints:
         """Return proposals: 4 words each, refinement excepted."""
         words = coins.words(4 * size).reshape(4, size)
         right = _rational(self._right, self._left + self._right, words[0], coins)
         beyond = ~_settled(_flat(coins.word_bits), words[1], coins)
-        points = Heights(np.empty((size, 1)), right, np.empty(size), beyond, words[2:], coins, {})
+        points = HeightPoints(np.empty((size, 1)), right, np.empty(size), beyond, words[2:], coins, {})
         leading = words[2].astype(np.float64) * 2.0**-64 + (words[3].astype(np.float64) + 0.5) * 2.0**-128
         points.heights = np.where(beyond, 1.0 - np.log(leading), leading)
         known = (words[2] > 0) & (words[2] < 2**64 - 1) & (coins.word_bits == 64)
@@ -305,7 +305,7 @@ class LogConcaveProposer(Proposer):
 
     def log_ratio(self, points: Points) -> NDArray[np.float64]:
         """Return the log of target over envelope; minus infinity outside the domain."""
-        assert isinstance(points, Heights)  # noqa: S101  (its own kind)
+        assert isinstance(points, HeightPoints)  # noqa: S101  (its own kind)
         bounds = self._scaled.target.bounds
         inside = self._inside(points)
         held = np.clip(points.values, bounds.lower, bounds.upper)
@@ -313,7 +313,7 @@ class LogConcaveProposer(Proposer):
         ratios = values - self._top + np.where(points.beyond, points.heights, 0.0)
         return np.where(inside, ratios, -np.inf)
 
-    def _inside(self, points: Heights) -> NDArray[np.bool_]:
+    def _inside(self, points: HeightPoints) -> NDArray[np.bool_]:
         """Return which exact proposals are within the domain."""
         sides = np.where(points.right, self._right, self._left)
         rooms = np.where(points.right, (1 << self._scaled.bits) - self._mode, self._mode)
@@ -326,7 +326,7 @@ class LogConcaveProposer(Proposer):
     def settle(self, points: Points, indices: NDArray[np.intp], coins: Coins) -> NDArray[np.float64]:
         """Return the grid points next to the exact proposals, as the nearest doubles."""
         del coins  # proposals keep theirs
-        assert isinstance(points, Heights)  # noqa: S101  (its own kind)
+        assert isinstance(points, HeightPoints)  # noqa: S101  (its own kind)
         settled = np.empty((len(indices), 1))
         sides = np.where(points.right[indices], self._right, -self._left)
         moved = np.ldexp(sides * points.heights[indices], _FINER_BITS)
@@ -359,7 +359,7 @@ def _rational(part: int, whole: int, words: NDArray[np.uint64], coins: Coins) ->
     return _settled(Threshold(lambda reals: reals.of(Fraction(part, whole)), coins.word_bits), words, coins)
 
 
-def _refined(points: Heights, index: int) -> float:
+def _refined(points: HeightPoints, index: int) -> float:
     level = 0
     while True:
         limits = points.limits(index, level)
@@ -368,7 +368,7 @@ def _refined(points: Heights, index: int) -> float:
         level += 1
 
 
-def _is_below(points: Heights, index: int, side: int, room: int) -> bool:
+def _is_below(points: HeightPoints, index: int, side: int, room: int) -> bool:
     level = 0
     while True:
         limits = points.limits(index, level)
@@ -380,7 +380,7 @@ def _is_below(points: Heights, index: int, side: int, room: int) -> bool:
         level += 1
 
 
-def _settle(points: Heights, index: int, side: int) -> int:
+def _settle(points: HeightPoints, index: int, side: int) -> int:
     level = 0
     while True:
         limits = points.limits(index, level)

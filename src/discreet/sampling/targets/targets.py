@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.budgets import Budget
     from discreet.privacy.coins import Coins
-    from discreet.sampling.mechanisms import SamplingPlan
-    from discreet.sampling.policies import Policy
 
 CLAIMS = ("proved", "numerical")
 # What a release says of a function of private rows that its user gave: no check can see what it looks at.
@@ -97,13 +94,13 @@ class Target(ABC):
             If no envelope, or no bound on its acceptance, is known; nothing was charged.
         """
 
-    def plan(
-        self, *, budget: Budget, adjacency: Adjacency, runtime: Policy, n_draws: int, n_rows: int | None
-    ) -> SamplingPlan:
-        """Return the plan of draws, as sharp as the budget pays for; a target may know a sharper price."""
-        from discreet.sampling.mechanisms import plan_draws
+    def normalizer_change(self, adjacency: Adjacency) -> Fraction | None:
+        """Return at least by how much the log of the normalizer changes between neighbours, at every scale.
 
-        return plan_draws(self, budget=budget, adjacency=adjacency, runtime=runtime, n_draws=n_draws, n_rows=n_rows)
+        None where that is not known; where it is small, draws are priced more sharply by it.
+        """
+        del adjacency
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
