@@ -1,8 +1,10 @@
 """Settings of all tests."""
 
+import functools
 import os
 from pathlib import Path
 
+import typer.main
 from hypothesis import settings
 
 # `make test` tries the same examples every time, so that a red run means a change; `make nightly` looks for new ones.
@@ -10,6 +12,8 @@ from hypothesis import settings
 settings.register_profile("same examples", derandomize=True, deadline=None)
 settings.register_profile("new examples", deadline=None)
 settings.load_profile(os.environ.get("DISCREET_HYPOTHESIS", "same examples"))
+# Typer builds its commands anew at every call, which takes longer than most of them. A process of a user calls once.
+typer.main.get_command = functools.cache(typer.main.get_command)
 UNTRACED = {
     line
     for line in (Path(__file__).parent / "untraced.txt").read_text(encoding="utf-8").splitlines()

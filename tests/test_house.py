@@ -105,6 +105,7 @@ def test_a_plan_is_priced_once_a_fit(what):
     assert passed(what)["priced"] == 1
 
 
+@pytest.mark.nightly  # cli/test_imports.py looks at more commands, in one process instead of one each
 def test_no_command_but_audit_imports_scikit_learn():
     """After a command neither scikit-learn nor scipy.stats is loaded."""
     assert house.of_commands(ROOT)["heavy"] == []

@@ -156,7 +156,7 @@ def test_no_rows_make_a_draw_raise_or_warn(loss, rows):
         assert np.isfinite(value.coef).all()
 
 
-@pytest.mark.parametrize("growth", [1, "3/2"])
+@pytest.mark.parametrize("growth", [pytest.param(1, marks=pytest.mark.nightly), "3/2"])
 def test_the_noise_of_the_result_is_the_stated_one(growth):
     """Over 400 seeds the errors have the public covariance, with power against a scale 10 % off."""
     X, y, bounds, _ = table("squared", n=400)

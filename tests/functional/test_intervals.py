@@ -89,7 +89,11 @@ def test_few_bootstrap_intervals_cover(law):
     assert 0.91 <= found.covered.mean() <= 0.98
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    "law",
+    # Half of the paper's and of Laplace's laws by night: test_gram_plans.py looks at what they release.
+    [pytest.param(law, marks=[pytest.mark.nightly] * (law in {"paper", "laplace"})) for law in LAWS],
+)
 def test_simulated_noise_has_the_law_of_the_release(law):
     """Public draws and released noise have the variances that are said, entry by entry, and are uncorrelated."""
     plan = _plan(law)

@@ -62,21 +62,22 @@ def run_audits(audits: tuple[str, ...], path: Path, *, timeout: float) -> str | 
 
 
 def run_tests(tests: tuple[str, ...], path: Path, *, timeout: float) -> tuple[int, str | None]:
-    """Run tests against the package at `path`, up to the first failure; return the code and what failed."""
-    places = [str(TESTS / test) for test in tests if (TESTS / test.split("::")[0]).exists()]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-m",
-        "not nightly",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-    ]
+    """Run tests against the package at `path`, up to the first failure; return the code and what failed.
+
+    Of whole files the nightly tests are left out; what is named is run whenever it is usually run.
+    """
+    there = [str(TESTS / test) for test in tests if (TESTS / test.split("::")[0]).exists()]
+    whole, named = ([place for place in there if ("::" in place) == is_named] for is_named in (False, True))
+    code, found = 0, None
+    for places, chosen in ((whole, ("-m", "not nightly")), (named, ())):
+        if places and code == 0:
+            code, found = _run(places, chosen, path, timeout=timeout)
+    return code, found
+
+
+def _run(places: list[str], chosen: tuple[str, ...], path: Path, *, timeout: float) -> tuple[int, str | None]:
+    """Run pytest on some places in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *chosen]
     done = subprocess.run(
         [*command, "-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(TESTS.parent), *places],
         cwd=path,

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
+from at_night import examples
 from non_interference.statistics import measured, rows_in, sum_in
 
 BOX = {"x_bounds": dp.Box(lower=-3, upper=5)}
@@ -117,7 +118,7 @@ CELLS = st.one_of(
     st.floats(-9, 9), st.sampled_from([0.0, -0.0, 1.0, -3.0, 5.0, 1e308, -1e308, 5e-324, 0.1, 2.0**53 + 1, 1e200])
 )
 RECORD = st.tuples(CELLS, CELLS, CELLS, CELLS)
-EXAMPLES = 12
+EXAMPLES = examples(6, 12)
 
 
 def arrays(rows, *, labels):
@@ -172,12 +173,12 @@ def check_neighbours(fit, rows, place, other, *, size_is_public):
     return True
 
 
-def explore(fit, record, *, size_is_public, examples=EXAMPLES):
+def explore(fit, record, *, size_is_public, n_examples=EXAMPLES):
     """Try neighbours of tables of up to seven records; fail if all are refused."""
     were_read = []
 
     @given(st.lists(record, min_size=3, max_size=7), record, st.integers(0, 2))
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=n_examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     def neighbours(rows, other, place):
         were_read.append(check_neighbours(fit, rows, place, other, size_is_public=size_is_public))
 

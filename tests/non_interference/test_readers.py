@@ -15,11 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from at_night import examples
 from non_interference import sources
 from non_interference.sources import ARROW, DESIGNS, LINES, PANDAS, codes_of
 
 SECONDS = float(os.environ.get("DISCREET_FUZZ_SECONDS", "600"))
-EXAMPLES = 60
+EXAMPLES = examples(20, 60)
 
 
 @contextmanager
@@ -304,12 +305,12 @@ def test_every_record_is_read_as_if_it_stood_alone(name):
     assert sum(were_read) > EXAMPLES // 10
 
 
-def try_anew(check, strategy, *, examples):
+def try_anew(check, strategy, *, n_examples):
     """Try new examples of a source."""
 
     @given(strategy)
     @settings(
-        max_examples=examples,
+        max_examples=n_examples,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         database=None,
@@ -327,12 +328,12 @@ def test_ten_minutes_of_records():
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         for check, strategy in PROPERTIES.values():
-            try_anew(check, strategy, examples=200)
+            try_anew(check, strategy, n_examples=200)
 
 
 def test_new_examples_are_tried_too():
     """What runs every night can run: an example of every kind of source."""
     seen = []
     for _, strategy in PROPERTIES.values():
-        try_anew(lambda *arguments: seen.append(arguments), strategy, examples=1)
+        try_anew(lambda *arguments: seen.append(arguments), strategy, n_examples=1)
     assert len(seen) == len(PROPERTIES)

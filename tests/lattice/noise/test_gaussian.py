@@ -27,8 +27,15 @@ def edges(statistic, step_bits):
     return lambda k: (2 * k - 1) * 2**step_bits / 2 - statistic
 
 
-@pytest.mark.parametrize("word_bits", [64, 4])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    ("word_bits", "case"),
+    [
+        *((64, case) for case in CASES),
+        *((4, case) for case in CASES[1:4:2]),
+        *(pytest.param(4, case, marks=pytest.mark.nightly) for case in CASES[::2]),
+    ],
+    ids=str,
+)
 def test_the_law_is_exactly_rounded_gaussian(fits, laws, word_bits, case):
     """Observed counts fit the exact mass, also where every draw is refined, and not that of a scale 10 % off."""
     variance, statistic, step_bits = case
@@ -38,7 +45,8 @@ def test_the_law_is_exactly_rounded_gaussian(fits, laws, word_bits, case):
     fits(released, edges(statistic, step_bits), laws["gaussian"], math.sqrt(variance))
 
 
-@pytest.mark.parametrize("word_bits", [pytest.param(1, marks=pytest.mark.nightly), 3])
+@pytest.mark.parametrize("word_bits", [1, 3])
+@pytest.mark.nightly  # words of four bits: above
 def test_words_of_any_length_have_the_same_law(fits, laws, word_bits):
     """With words of one bit even the octant is asked for later; the law stays."""
     coins = Coins.from_seed(22, word_bits=word_bits)
