@@ -9,14 +9,13 @@ import numpy as np
 from discreet import _files
 from discreet.errors import InvalidData
 from discreet.estimators.methods.principal import FoundComponents
-from discreet.lattice.bounds import Box
 from discreet.privacy.events.event import event_from_json
 from discreet.privacy.release import LABELS, Release
 from discreet.sampling.pca.second_moments import UnitGrid
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from discreet.estimators.pca import PrivatePCA
@@ -46,10 +45,14 @@ def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fra
 
 
 def dumps_components(model: PrivatePCA | FoundComponents) -> str:
-    """Return released components, or a fitted `PrivatePCA`, as JSON."""
-    found = model if isinstance(model, FoundComponents) else model.found()
+    """Return released components, or those of a fitted `PrivatePCA`, as JSON."""
+    return _files.dump(COMPONENTS, content_of(model if isinstance(model, FoundComponents) else model.result()))
+
+
+def content_of(found: FoundComponents) -> dict[str, Any]:
+    """Return what the file of released components holds."""
     grid = found.grid
-    content = {
+    return {
         "names": None if found.names is None else list(found.names),
         "components": found.released.value.tolist(),
         "row_norm": grid.row_norm,
@@ -57,7 +60,6 @@ def dumps_components(model: PrivatePCA | FoundComponents) -> str:
         **{name: _listed(getattr(grid, name)) for name in ("center", "lower", "upper", "scale")},
         **_of_release(found.released),
     }
-    return _files.dump(COMPONENTS, content)
 
 
 def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
@@ -77,7 +79,7 @@ def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
             if values.size != len(document["quantiles"]) or not np.isfinite(values).all():
                 raise ValueError
             return _release(document, float(values[0]) if values.size == 1 else values)
-        return _components(document)
+        return components_of(document)
 
 
 def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
@@ -88,11 +90,14 @@ def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
     InvalidData
         If the file is of another kind, or damaged.
     """
+    from discreet.estimators.pca import PrivatePCA
+
     found = read(path)
-    return _estimator(found) if isinstance(found, FoundComponents) else found
+    return PrivatePCA.load(path) if isinstance(found, FoundComponents) else found
 
 
-def _components(document: dict[str, Any]) -> FoundComponents:
+def components_of(document: Mapping[str, Any]) -> FoundComponents:
+    """Return the components that a file holds; their event is priced anew."""
     components = np.array(document["components"], dtype=np.float64)
     center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
     grid = UnitGrid(components.shape[1], document["row_norm"], center, lower, upper, scale, document["bits"])
@@ -102,28 +107,11 @@ def _components(document: dict[str, Any]) -> FoundComponents:
     return FoundComponents(grid, _release(document, components), names)
 
 
-def _estimator(found: FoundComponents) -> PrivatePCA:
-    from discreet.estimators.pca import PrivatePCA
-
-    grid, released = found.grid, found.released
-    model = PrivatePCA(
-        budget=released.event.budget,
-        adjacency=released.adjacency,
-        n_components=released.value.shape[0],
-        x_bounds=None if grid.lower is None else Box(lower=grid.lower, upper=grid.upper),
-        row_norm=grid.row_norm,
-        center=grid.center,
-        scale_to_bounds=grid.scale is not None,
-    )
-    model.take_release(grid, released, found.names)
-    return model
-
-
 def _of_release(released: Release[Any]) -> dict[str, Any]:
     return {"event": released.event.to_json(), "label": released.label, "notes": list(released.notes)}
 
 
-def _release(document: dict[str, Any], value: Any) -> Release[Any]:
+def _release(document: Mapping[str, Any], value: Any) -> Release[Any]:
     return Release(
         value,
         event_from_json(document["event"]),
