@@ -130,7 +130,10 @@ def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
 
 
 def _box(value: Box) -> dict[str, Any]:
-    return {"lower": list(value.lower), "upper": list(value.upper), "one_hot": [list(b) for b in value.one_hot]}
+    limits: tuple[Any, Any] = value.lower, value.upper
+    # What holds for every column stays so, whatever their number.
+    lower, upper = (limit[0] if value.broadcasts else list(limit) for limit in limits)
+    return {"lower": lower, "upper": upper, "one_hot": [list(b) for b in value.one_hot]}
 
 
 def _listed(value: Any) -> Any:
