@@ -357,7 +357,7 @@ def test_a_file_of_quantiles_holds_no_components(tmp_path):
     """It is refused by name; what is no file of ours is, too."""
     released = quantile(X[:, 0], q=[0.5], bounds=dp.Interval(-9, 9), budget=dp.Pure(epsilon=1), adjacency=dp.Replace())
     (tmp_path / "q.json").write_text(dumps_quantiles(released, "a", [Fraction(1, 2)]))
-    with pytest.raises(InvalidData, match=r"q\.json' holds quantiles, no components"):
+    with pytest.raises(InvalidData, match=r"q\.json' must hold a 'components'"):
         PrivatePCA.load(tmp_path / "q.json")
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(InvalidData, match=r"other\.json"):

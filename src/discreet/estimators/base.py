@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import _checks, _files
+from discreet import _checks
 from discreet._warnings import warn
 from discreet.errors import InvalidArgument, InvalidType, NoiseDominatedWarning
 from discreet.estimators import files
@@ -59,7 +59,7 @@ DOMINATED = (
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 @with_parameters
-class Model(BaseEstimator, metaclass=ABCMeta):
+class Model(files.Saved, BaseEstimator, metaclass=ABCMeta):
     """A regression whose rows are private: its parameters are declarations, and one fit is one release.
 
     A family annotates the parameters that it has beside these, and writes `plan`.
@@ -313,11 +313,6 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     def dumps(self) -> str:
         """Return the text of a model file: strict JSON with the declarations, the release and nothing else."""
         return files.signed(self.result(), self).dumps()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that `load` reads."""
-        with _files.OutputFile(path, name="path") as output:
-            output.write(self.dumps())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _files
 from discreet.errors import InvalidData
@@ -18,13 +20,52 @@ from discreet.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 # Settings that a fit of ours shows; others are not taken from a file.
 _SETTINGS = {
     *("n_steps", "step_size", "clip", "gram_share", "sparsity", "noise_floor", "selection", "noise"),
     *("n_blocks", "regularization", "method", "ridge", "grid_points"),
 }
+
+
+class Saved:
+    """An estimator that is written to a file, and read from one."""
+
+    # What its file is called.
+    _kind: ClassVar[str]
+
+    def _content(self) -> dict[str, Any]:
+        """Return what its file holds: declarations, the release, and nothing else."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of_content(cls, content: Mapping[str, Any]) -> Self:
+        """Return the fitted estimator that a file holds."""
+        raise NotImplementedError
+
+    def dumps(self) -> str:
+        """Return the text of a file: strict JSON with the declarations, the release and nothing else."""
+        check_is_fitted(self)
+        return _files.dump(self._kind, self._content())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the estimator to a file that `load` reads."""
+        with _files.OutputFile(path, name="path") as output:
+            output.write(self.dumps())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read an estimator that `save` wrote, in this version or an older one; its event is priced anew.
+
+        Raises
+        ------
+        InvalidData
+            If the file is damaged, or holds an estimator of another kind.
+        """
+        content = _files.read(path, kind=cls._kind)
+        with _files.well_formed(repr(str(path))):
+            return cls._of_content(content)
 
 
 def signed(result: RegressionResult, model: Any) -> RegressionResult:
@@ -34,8 +75,17 @@ def signed(result: RegressionResult, model: Any) -> RegressionResult:
 
 def named(result: RegressionResult, estimator: str, declared: Mapping[str, Any]) -> RegressionResult:
     """Return a result that an estimator of this name and with these arguments can load."""
-    declarations = {name: _plain(name, value) for name, value in declared.items()}
-    return replace(result, estimator=estimator, declarations=declarations)
+    return replace(result, estimator=estimator, declarations=written(declared))
+
+
+def written(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an estimator's arguments as JSON has them."""
+    return {name: _plain(name, value) for name, value in declared.items()}
+
+
+def read(declarations: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an estimator's arguments from what `written` made of them."""
+    return {name: _declared(name, value) for name, value in declarations.items()}
 
 
 def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
@@ -51,7 +101,7 @@ def load(path: str | os.PathLike[str], kind: type[Any]) -> Any:
             _files.one_of(result.method, found.methods)
         if found.__module__.startswith("discreet.") and not result.settings.keys() <= _SETTINGS:
             raise ValueError
-        model = found(**{name: _declared(name, value) for name, value in result.declarations.items()})
+        model = found(**read(result.declarations))
         model.take_result(result)
         return model
 
@@ -64,7 +114,19 @@ def _with_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 
 
 def _box(value: Box) -> dict[str, Any]:
-    return {"lower": list(value.lower), "upper": list(value.upper), "one_hot": [list(b) for b in value.one_hot]}
+    limits: tuple[Any, Any] = value.lower, value.upper
+    # What holds for every column stays so, whatever their number.
+    lower, upper = (limit[0] if value.broadcasts else list(limit) for limit in limits)
+    return {"lower": lower, "upper": upper, "one_hot": [list(b) for b in value.one_hot]}
+
+
+def _listed(value: Any) -> Any:
+    """Return mappings and lists of settings as JSON has them."""
+    if isinstance(value, Mapping):
+        return {name: _listed(of_name) for name, of_name in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_listed(item) for item in value]
+    return _plain("", value)
 
 
 def _written_policy(policy: Any) -> Any:
@@ -92,6 +154,9 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "quantile": str,
     "coef_bound": str,
     "runtime": _written_policy,
+    "candidates": _listed,
+    "center": lambda value: np.asarray(value).tolist(),
+    "scale": lambda value: np.asarray(value).tolist(),
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "budget": budget_from_json,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from discreet import _files
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.arguments import box_of, refusing_others, with_parameters
+from discreet.estimators.files import Saved, read, written
 from discreet.lattice.bounds import Box
 from discreet.privacy.release import settle_adjacency
-from discreet.sampling import draw_files
+from discreet.sampling.draw_files import COMPONENTS, components_of, content_of
 from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.pca.released import (
     ComponentRows,
@@ -28,11 +28,11 @@ from discreet.tables.cells.given_cells import matrix_of_numbers
 from discreet.tables.frame_rows import check_schema
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from discreet.models.printed import Printed
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.budgets import Budget
     from discreet.privacy.findings import Finding
@@ -56,7 +56,7 @@ INSTEAD = {
 
 
 @with_parameters
-class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEstimator):
     """Principal components drawn from the exponential mechanism, exactly, in a time that tells nothing.
 
     The first component has a density proportional to ``exp(scale * sum of (x'v)**2)``; each further one has the same
@@ -130,6 +130,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     # Metadata routing hands the ledger on; it is never a constructor argument, for `clone` would copy it.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"ledger": True}
     _instead: ClassVar[dict[str, str]] = INSTEAD
+    _kind: ClassVar[str] = COMPONENTS
 
     budget: Budget
     adjacency: Adjacency
@@ -297,7 +298,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.center_ = np.zeros(grid.n_columns) if grid.center is None else np.array(grid.center)
         self.scale_ = np.ones(grid.n_columns) if grid.scale is None else np.array(grid.scale)
 
-    def found(self) -> FoundComponents:
+    def result(self) -> FoundComponents:
         """Return the components as a value, without the estimator."""
         from sklearn.utils.validation import check_is_fitted
 
@@ -305,43 +306,38 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         names = getattr(self, "feature_names_in_", None)
         return FoundComponents(self.grid_, self.release_, None if names is None else tuple(map(str, names)))
 
-    def dumps(self) -> str:
-        """Return the text of a file: strict JSON with the release and public facts, and nothing else."""
-        return draw_files.dumps_components(self.found())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the components to a file that `load` reads, and `discreet report` too."""
-        with _files.OutputFile(path, name="path") as output:
-            output.write(self.dumps())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read components that `save` or `discreet sample` wrote; their event is priced anew.
-
-        Raises
-        ------
-        InvalidData
-            If the file is damaged, or holds something else.
-        """
-        found = draw_files.read(path)
-        if not isinstance(found, FoundComponents):
-            raise InvalidData(f"{str(path)!r} holds quantiles, no components. Give another file.")
-        grid, released = found.grid, found.released
-        model = cls(
-            budget=released.event.budget,
-            adjacency=released.adjacency,
-            n_components=released.value.shape[0],
-            x_bounds=None if grid.lower is None else Box(lower=grid.lower, upper=grid.upper),
-            row_norm=grid.row_norm,
-            center=grid.center,
-            scale_to_bounds=grid.scale is not None,
-        )
-        model.take_release(grid, released, found.names)
-        return model
+    def summary(self) -> Printed:
+        """Return the table that is printed: a line a column, and what the components cost."""
+        return self.result().summary()
 
     def to_finding(self) -> Finding:
         """Return what the components say to a reader of a report."""
-        return replace(self.found().to_finding(), title=type(self).__name__, again=(repr(self),))
+        return replace(self.result().to_finding(), title=type(self).__name__, again=(repr(self),))
+
+    def _content(self) -> dict[str, Any]:
+        return content_of(self.result()) | {"declarations": written(self.get_params(deep=False))}
+
+    @classmethod
+    def _of_content(cls, content: Mapping[str, Any]) -> Self:
+        found = components_of(content)
+        grid, released = found.grid, found.released
+        # The command writes none; they follow from what it released.
+        declared = (
+            read(content["declarations"])
+            if "declarations" in content
+            else {
+                "budget": released.event.budget,
+                "adjacency": released.adjacency,
+                "n_components": released.value.shape[0],
+                "x_bounds": None if grid.lower is None else Box(lower=grid.lower, upper=grid.upper),
+                "row_norm": grid.row_norm,
+                "center": grid.center,
+                "scale_to_bounds": grid.scale is not None,
+            }
+        )
+        model = cls(**declared)
+        model.take_release(grid, released, found.names)
+        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -10,15 +10,18 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.estimators.arguments import box_of, with_parameters
+from discreet.estimators.files import Saved, read, written
 from discreet.lattice.bounds import Box
 from discreet.tables.arrays import check_new_rows, check_shape
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 
 @with_parameters
-class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, Saved, BaseEstimator):
     """Scale columns to ``(x - m) / s`` with public m and s: the middle and half-width of the declared bounds.
 
     A scaler that is fitted to private rows, such as StandardScaler, looks at them without paying, and no guarantee of
@@ -66,6 +69,8 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1.,  1.]])
     """
 
+    _kind: ClassVar[str] = "scaler"
+
     x_bounds: Box
     center: Any = None
     scale: Any = None
@@ -87,11 +92,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         del y
         staged = check_shape(self, X)
-        center, scale, box = self._declared(staged.n_features_in_)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update({name: value for name, value in vars(staged).items() if name.endswith("_in_")})
-        self.center_, self.scale_, self.scaled_bounds_ = center, scale, box
-        return self
+        return self._take(staged.n_features_in_, getattr(staged, "feature_names_in_", None))
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the scaled rows, float64 of shape (n_rows, n_features).
@@ -128,6 +129,29 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _take(self, n_columns: int, names: Any) -> Self:
+        """Set the fitted attributes from public facts; what a fit and a load end with."""
+        self.center_, self.scale_, self.scaled_bounds_ = self._declared(n_columns)
+        self.n_features_in_ = n_columns
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        return self
+
+    def _content(self) -> dict[str, Any]:
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "declarations": written(self.get_params(deep=False)),
+            "n_features": self.n_features_in_,
+            "names": None if names is None else names.tolist(),
+        }
+
+    @classmethod
+    def _of_content(cls, content: Mapping[str, Any]) -> Self:
+        model = cls(**read(content["declarations"]))
+        model._take(content["n_features"], content["names"])
+        return model
 
     def _declared(self, n_columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64], Box]:
         """Return m, s and the bounds after scaling of `n_columns` columns."""

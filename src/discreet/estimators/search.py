@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
 
-from discreet import _checks
+from discreet import _checks, _files
 from discreet.descent.search import LOSS_UNITS
-from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
+from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.arguments import refusing_others
+from discreet.estimators.base import Model
+from discreet.estimators.files import Saved, load, read, written
 from discreet.estimators.frank_wolfe import FrankWolfeModel
 from discreet.estimators.perturbed import PerturbedLogisticRegression
 from discreet.estimators.search_plan import SearchPlan, check_test_share, split_rows
@@ -21,6 +24,7 @@ from discreet.estimators.sparse import StepModel
 from discreet.estimators.targets import LabelModel, NumberModel
 from discreet.estimators.two_stage import TwoStageModel
 from discreet.lattice.bounds import Interval
+from discreet.models.files import KIND
 from discreet.privacy.adjacency import Adjacency, check_adjacency
 from discreet.privacy.events.run_laws import law_of_mean
 from discreet.privacy.events.search import EvenSearchEvent, run_budget
@@ -30,9 +34,13 @@ from discreet.tables.arrays import check_matrix, check_target
 from discreet.tables.schema.labels import check_classes
 
 if TYPE_CHECKING:
+    import os
     from fractions import Fraction
 
+    from discreet.models.printed import Summary
+    from discreet.models.result import RegressionResult
     from discreet.privacy.budgets import Budget
+    from discreet.privacy.findings import Finding
 
 # What can be searched over: models of rows with a norm.
 _SEARCHED = (StepModel, FrankWolfeModel, TwoStageModel, PerturbedLogisticRegression)
@@ -42,7 +50,12 @@ _ALLOWED = frozenset(
 _ALLOWED_RIVALS = frozenset({"n_blocks", "radius", "regularization", "method"})
 
 
-class PrivateSearch(BaseEstimator):
+def _has(name: str) -> Any:
+    """Return whether what a search looks for has a method of this name."""
+    return lambda search: hasattr(search.estimator, name)
+
+
+class PrivateSearch(Saved, BaseEstimator):
     """The best of several settings, found on private rows; all that it tried is paid for once.
 
     A number K is drawn from a public law, and K candidates at random: these runs count, and which they are stays
@@ -72,12 +85,16 @@ class PrivateSearch(BaseEstimator):
     ----------
     best_params_ : dict
         The settings that were found: part of the release.
+    best_index_ : int
+        Their place in the list of candidates.
     best_estimator_ : estimator
         Its fit; its `release_` is that of the whole search.
     best_score_ : float
         Its losses with noise, in records: wrong labels, or squared errors in half-widths of the target.
     release_ : Release
         The event, its cost and adjacency.
+    classes_, n_features_in_, feature_names_in_
+        Those of `best_estimator_`.
 
     Guarantee
     ---------
@@ -160,17 +177,23 @@ class PrivateSearch(BaseEstimator):
         released = release(plan, rows, ledger, n_rows=public)
         found = released.value
         best = found.estimator
+        columns = getattr(staged, "feature_names_in_", None)
+        named = {} if columns is None else dict.fromkeys(("columns", "names"), tuple(map(str, columns)))
         # The fit's own entry would name the cost of one run, which is not what its choice cost.
-        best.release_ = replace(best.release_, event=released.event, label=released.label)
-        self.n_features_in_ = staged.n_features_in_
+        of_search = {"event": released.event, "label": released.label}
+        best.result_ = replace(best.result_, **of_search, **named)
+        best.release_ = replace(best.release_, **of_search)
+        if columns is not None:
+            best.feature_names_in_ = columns
+        return self._take(best, found.index, dict(settings[found.index]), found.score / LOSS_UNITS)
+
+    def _take(self, best: Any, index: int, params: dict[str, Any], score: float) -> Self:
+        """Set the fitted attributes from what was found; what a fit and a load end with."""
+        self.best_estimator_, self.best_index_, self.best_params_, self.best_score_ = best, index, params, score
+        self.release_, self.n_features_in_ = best.release_, best.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
-        if hasattr(staged, "feature_names_in_"):
-            self.feature_names_in_ = staged.feature_names_in_
-            best.feature_names_in_ = staged.feature_names_in_
-        self.best_params_ = dict(settings[found.index])
-        self.best_estimator_ = best
-        self.best_score_ = found.score / LOSS_UNITS
-        self.release_ = best.release_
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
         return self
 
     def _model(self) -> tuple[Any, Adjacency]:
@@ -217,6 +240,66 @@ class PrivateSearch(BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Return what the best estimator predicts."""
         return self._best().predict(X)
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return the best estimator's probabilities of the classes."""
+        return self._best().predict_proba(X)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Return the best estimator's linear predictor."""
+        return self._best().decision_function(X)
+
+    @property
+    def classes_(self) -> Any:
+        """The labels of the best estimator."""
+        return self.best_estimator_.classes_
+
+    def result(self) -> RegressionResult:
+        """Return the best estimator as a value, with the cost of the whole search: post-processing, which is free."""
+        found: RegressionResult = self._best().result()
+        return found
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the table of the best estimator, with the cost of the whole search."""
+        return self.result().summary(level)
+
+    def to_finding(self) -> Finding:
+        """Return what a report says of the best estimator, and how to search again."""
+        return replace(self.result().to_finding(), again=(repr(self),))
+
+    def dumps(self) -> str:
+        """Return the text of the best estimator's file, which says what was searched, too."""
+        best = self._best()
+        model = self.estimator
+        searched = {
+            "declarations": written(self.get_params(deep=False) | {"estimator": None}),
+            "estimator": type(model).__name__,
+            "of_estimator": written(model.get_params(deep=False)),
+            "index": self.best_index_,
+            "params": written(self.best_params_),
+            "score": self.best_score_,
+        }
+        return _files.dump(KIND, _files.parse(best.dumps(), kind=KIND, name="a model") | {"search": searched})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a search that `save` wrote; its event is priced anew. Such a file is its best estimator's, too.
+
+        Raises
+        ------
+        InvalidData
+            If the file is damaged, or holds a model that was not searched for.
+        """
+        best, searched = load(path, Model), _files.read(path, kind=KIND).get("search")
+        if searched is None:
+            raise InvalidData(f"{str(path)!r} holds a {type(best).__name__}. Load it by that class.")
+        with _files.well_formed(repr(str(path))):
+            kind = type(best)
+            _files.one_of(searched["estimator"], (kind.__name__,))
+            model = cls(**read(searched["declarations"]) | {"estimator": kind(**read(searched["of_estimator"]))})
+            return model._take(best, *(searched[name] for name in ("index", "params", "score")))
 
     def score(self, X: Any, y: Any) -> float:
         """Return the best estimator's score: an exact function of the rows, for the data owner only."""

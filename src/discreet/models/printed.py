@@ -14,6 +14,8 @@ from discreet.privacy.events.noise import CoefficientLaplaceEvent, GaussianEvent
 from discreet.privacy.wording import in_words, unit_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.privacy.events.event import Event
 
 DASH = "-"
@@ -40,68 +42,23 @@ def title_of(loss: str) -> str:
     return TITLES.get(loss, f"{loss.capitalize()} regression")
 
 
-class Summary:
-    """The table of a regression: estimates, what they may be off by, and from where that comes.
+class Printed:
+    """A table with a heading and remarks, as text and as HTML.
 
     Parameters
     ----------
-    result : RegressionResult
-        What is shown.
-    level : float
-        The level of the intervals, between 0 and 1.
+    heading : str
+        What stands above the table.
+    header : sequence of str
+        The heads of the columns.
+    rows : list of sequences of str
+        The cells.
+    remarks : list of str
+        What a reader must know beside the table, one sentence or two each.
     """
 
-    def __init__(self, result: Any, level: float = 0.95) -> None:
-        self._result = result
-        self._level = _checks.finite_float(level, "level")
-        self._intervals = result.conf_int(self._level)
-
-    @property
-    def header(self) -> tuple[str, ...]:
-        """The heads of the columns; of a parabola's estimates there are neither p values nor intervals."""
-        if self._result.loss == "logistic" and self._result.method == "moments":
-            is_sure = self._result.reason is None or self._result.uncertainty is not None
-            return ("", "estimate", "std err", "noise share") if is_sure else ("", "estimate")
-        return ("", "estimate", "std err", "p", f"{100 * self._level:.6g} % interval", "noise share")
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row an estimate; of many coefficients those of the largest."""
-        result = self._result
-        estimates = {name: result.params[name] for name in shown_names(result)}
-        if result.uncertainty is None:
-            dashes = (DASH,) * (len(self.header) - 2)
-            return [(name, f"{value:.6g}", *dashes) for name, value in estimates.items()]
-        errors, chances, shares = result.bse, result.pvalues, result.noise_shares
-        if not result.has_intervals:
-            return [
-                (name, f"{value:.6g}", f"{errors[name]:.3g}", f"{100 * shares[name]:.0f} %")
-                for name, value in estimates.items()
-            ]
-        return [
-            (
-                name,
-                f"{value:.6g}",
-                f"{errors[name]:.3g}",
-                f"{chances[name]:.3f}" if chances[name] >= 0.001 else "< 0.001",
-                f"[{self._intervals[name][0]:.6g}, {self._intervals[name][1]:.6g}]",
-                f"{100 * shares[name]:.0f} %",
-            )
-            for name, value in estimates.items()
-        ]
-
-    @property
-    def heading(self) -> str:
-        """What stands above the table."""
-        result = self._result
-        if _of_moments_alone(result) and result.formula:
-            return str(result.formula).replace("`", "")
-        return title_of(result.loss)
-
-    @property
-    def remarks(self) -> list[str]:
-        """What a reader must know beside the table, one sentence or two each."""
-        return remarks_of(self._result)
+    def __init__(self, heading: str, header: Sequence[str], rows: list[tuple[str, ...]], remarks: list[str]) -> None:
+        self.heading, self.header, self.rows, self.remarks = heading, header, rows, remarks
 
     def __str__(self) -> str:
         table = [self.header, *self.rows]
@@ -129,6 +86,63 @@ class Summary:
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{remarks}"
 
 
+class Summary(Printed):
+    """The table of a regression: estimates, what they may be off by, and from where that comes.
+
+    Parameters
+    ----------
+    result : RegressionResult
+        What is shown.
+    level : float
+        The level of the intervals, between 0 and 1.
+    """
+
+    def __init__(self, result: Any, level: float = 0.95) -> None:
+        self._result = result
+        self._level = _checks.finite_float(level, "level")
+        self._intervals = result.conf_int(self._level)
+        super().__init__(self._heading(), self._header(), self._rows(), remarks_of(result))
+
+    def _header(self) -> tuple[str, ...]:
+        """Return the heads of the columns; of a parabola's estimates there are neither p values nor intervals."""
+        if self._result.loss == "logistic" and self._result.method == "moments":
+            is_sure = self._result.reason is None or self._result.uncertainty is not None
+            return ("", "estimate", "std err", "noise share") if is_sure else ("", "estimate")
+        return ("", "estimate", "std err", "p", f"{100 * self._level:.6g} % interval", "noise share")
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return one row an estimate; of many coefficients those of the largest."""
+        result = self._result
+        estimates = {name: result.params[name] for name in shown_names(result)}
+        if result.uncertainty is None:
+            dashes = (DASH,) * (len(self._header()) - 2)
+            return [(name, f"{value:.6g}", *dashes) for name, value in estimates.items()]
+        errors, chances, shares = result.bse, result.pvalues, result.noise_shares
+        if not result.has_intervals:
+            return [
+                (name, f"{value:.6g}", f"{errors[name]:.3g}", f"{100 * shares[name]:.0f} %")
+                for name, value in estimates.items()
+            ]
+        return [
+            (
+                name,
+                f"{value:.6g}",
+                f"{errors[name]:.3g}",
+                f"{chances[name]:.3f}" if chances[name] >= 0.001 else "< 0.001",
+                f"[{self._intervals[name][0]:.6g}, {self._intervals[name][1]:.6g}]",
+                f"{100 * shares[name]:.0f} %",
+            )
+            for name, value in estimates.items()
+        ]
+
+    def _heading(self) -> str:
+        """Return what stands above the table."""
+        result = self._result
+        if _of_moments_alone(result) and result.formula:
+            return str(result.formula).replace("`", "")
+        return title_of(result.loss)
+
+
 def shown_names(result: Any) -> list[str]:
     """Return the names of the estimates that are told one by one: all, or the largest where coefficients are many."""
     names, width = list(result.params), result.coefs.shape[1]
@@ -147,7 +161,7 @@ def remarks_of(result: Any) -> list[str]:
     """Return what a reader must know beside the table, one sentence or two each."""
     adjacency = result.event.adjacency
     lines = [] if result.reason is None else [f"Method: {result.reason}"]
-    lines += [f"Cost: {result.cost!r} under {adjacency!r}; {result.label}.", in_words(result.cost, adjacency)]
+    lines += cost_lines(result.event, result.label)
     if adjacency.unit is not None:
         lines.append(f"Unit: {unit_words(adjacency, result.event.rows_per_unit)}.")
     if len(result.coefs) > 1:
@@ -155,6 +169,11 @@ def remarks_of(result: Any) -> list[str]:
     # Files of front-door models of 0.1.0 are told as they were: without their columns.
     columns = selected_of(result) if result.reason is None else []
     return lines + columns + quality_of(result) + [f"Note: {note}." for note in result.notes]
+
+
+def cost_lines(event: Event, label: str) -> list[str]:
+    """Return what a release cost, as a value and in words."""
+    return [f"Cost: {event.budget!r} under {event.adjacency!r}; {label}.", in_words(event.budget, event.adjacency)]
 
 
 def quality_of(result: Any) -> list[str]:

@@ -15,7 +15,7 @@ from discreet.sampling.pca.second_moments import UnitGrid
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
 
@@ -45,8 +45,13 @@ def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fra
 
 def dumps_components(found: FoundComponents) -> str:
     """Return released components as JSON."""
+    return _files.dump(COMPONENTS, content_of(found))
+
+
+def content_of(found: FoundComponents) -> dict[str, Any]:
+    """Return what the file of released components holds."""
     grid = found.grid
-    content = {
+    return {
         "names": None if found.names is None else list(found.names),
         "components": found.released.value.tolist(),
         "row_norm": grid.row_norm,
@@ -54,7 +59,6 @@ def dumps_components(found: FoundComponents) -> str:
         **{name: _listed(getattr(grid, name)) for name in ("center", "lower", "upper", "scale")},
         **_of_release(found.released),
     }
-    return _files.dump(COMPONENTS, content)
 
 
 def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
@@ -74,10 +78,11 @@ def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
             if values.size != len(document["quantiles"]) or not np.isfinite(values).all():
                 raise ValueError
             return _release(document, float(values[0]) if values.size == 1 else values)
-        return _components(document)
+        return components_of(document)
 
 
-def _components(document: dict[str, Any]) -> FoundComponents:
+def components_of(document: Mapping[str, Any]) -> FoundComponents:
+    """Return the components that a file holds; their event is priced anew."""
     components = np.array(document["components"], dtype=np.float64)
     center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
     grid = UnitGrid(components.shape[1], document["row_norm"], center, lower, upper, scale, document["bits"])
@@ -91,7 +96,7 @@ def _of_release(released: Release[Any]) -> dict[str, Any]:
     return {"event": released.event.to_json(), "label": released.label, "notes": list(released.notes)}
 
 
-def _release(document: dict[str, Any], value: Any) -> Release[Any]:
+def _release(document: Mapping[str, Any], value: Any) -> Release[Any]:
     return Release(
         value,
         event_from_json(document["event"]),

@@ -10,6 +10,7 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Box
+from discreet.models.printed import MOST_SHOWN, Printed, cost_lines
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.findings import Estimate, Finding
 from discreet.privacy.release import Release, release, with_notes
@@ -142,6 +143,21 @@ class FoundComponents:
     def shown_names(self) -> tuple[str, ...]:
         """The names of the columns, x0, x1, ... where they have none."""
         return tuple(f"x{j}" for j in range(self.grid.n_columns)) if self.names is None else self.names
+
+    def summary(self) -> Printed:
+        """Return the table that is printed: a line a column, and what the components cost."""
+        components, notes = self.released.value, self.released.notes
+        shown = list(zip(self.shown_names, components.T, strict=True))[:MOST_SHOWN]
+        remarks = cost_lines(self.released.event, self.released.label)
+        remarks.append(f"Rows, about the center, have a norm of at most {self.grid.row_norm:g}.")
+        if len(shown) < self.grid.n_columns:
+            remarks.append(f"The table has the first {MOST_SHOWN} of {self.grid.n_columns} columns.")
+        return Printed(
+            "Principal components",
+            ("", *(f"component {number}" for number in range(1, len(components) + 1))),
+            [(name, *(f"{part:.6g}" for part in parts)) for name, parts in shown],
+            [*remarks, "Variances along the components are not released.", *(f"Note: {note}." for note in notes)],
+        )
 
     def to_finding(self) -> Finding:
         """Return what the components say to a reader of a report."""

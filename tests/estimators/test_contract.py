@@ -1,0 +1,219 @@
+"""Every public estimator keeps its contract; see `contract.py`."""
+
+import inspect
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, QuantileRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import discreet as dp
+from estimators.contract import (
+    ClassifierContract,
+    EstimatorContract,
+    RegressorContract,
+    ReleaseContract,
+    SearchContract,
+    TransformerContract,
+    fitted,
+)
+
+
+class OfNumbers(RegressorContract):
+    """Regressions with the attributes of least squares."""
+
+    withheld: ClassVar = {"rank_": "a function of private rows", "singular_": "a function of private rows"}
+
+    peer: ClassVar = LinearRegression
+
+
+class OfLabels(ClassifierContract):
+    """Regressions with the attributes of logistic regression."""
+
+    peer: ClassVar = LogisticRegression
+
+
+class TestLinearRegression(OfNumbers):
+    """The front door, for numbers."""
+
+    of = "LinearRegression"
+
+
+class TestLogisticRegression(OfLabels):
+    """The front door, for labels."""
+
+    of = "LogisticRegression"
+
+
+class TestPoissonRegression(RegressorContract):
+    """The front door, for counts."""
+
+    of = "PoissonRegression"
+    withheld: ClassVar = {"n_iter_": "how many steps are made is public: `n_steps_`"}
+
+    peer: ClassVar = PoissonRegressor
+
+
+class TestFunctionalLinearRegression(OfNumbers):
+    """One noisy Gram matrix, for numbers."""
+
+    of = "FunctionalLinearRegression"
+
+
+class TestFunctionalLogisticRegression(OfLabels):
+    """One noisy Gram matrix, for labels."""
+
+    of = "FunctionalLogisticRegression"
+
+
+class TestSparseLinearRegression(OfNumbers):
+    """Noisy steps, for numbers."""
+
+    of = "SparseLinearRegression"
+
+
+class TestSparseLogisticRegression(OfLabels):
+    """Noisy steps, for labels."""
+
+    of = "SparseLogisticRegression"
+
+
+class TestFrankWolfeLinearRegression(OfNumbers):
+    """Frank-Wolfe, for numbers."""
+
+    of = "FrankWolfeLinearRegression"
+
+    def make(self, case):
+        """Return it with so little budget that its choices differ."""
+        return case.make(budget=dp.Zcdp(rho="1/100"))
+
+
+class TestFrankWolfeLogisticRegression(OfLabels):
+    """Frank-Wolfe, for labels."""
+
+    of = "FrankWolfeLogisticRegression"
+
+
+class TestTwoStageLinearRegression(OfNumbers):
+    """Two stages, for numbers."""
+
+    of = "TwoStageLinearRegression"
+
+
+class TestTwoStageLogisticRegression(OfLabels):
+    """Two stages, for labels."""
+
+    of = "TwoStageLogisticRegression"
+
+
+class TestPerturbedLogisticRegression(OfLabels):
+    """A perturbed objective."""
+
+    of = "PerturbedLogisticRegression"
+
+
+class TestKNormGradientLinearRegression(OfNumbers):
+    """A K-norm gradient, for numbers."""
+
+    of = "KNormGradientLinearRegression"
+
+
+class TestKNormGradientLogisticRegression(OfLabels):
+    """A K-norm gradient, for labels."""
+
+    of = "KNormGradientLogisticRegression"
+
+
+class TestKNormGradientQuantileRegression(RegressorContract):
+    """A K-norm gradient on a grid."""
+
+    of = "KNormGradientQuantileRegression"
+    withheld: ClassVar = {"n_iter_": "there is one draw"}
+
+    peer: ClassVar = partial(QuantileRegressor, alpha=0)
+
+
+class TestPrivatePCA(ReleaseContract, TransformerContract):
+    """Components."""
+
+    of = "PrivatePCA"
+    methods: ClassVar = {"fit": ["X", "y", "ledger"], "fit_table": ["source", "columns"]}
+    withheld: ClassVar = dict.fromkeys(
+        ("explained_variance_", "explained_variance_ratio_", "singular_values_", "noise_variance_"),
+        "variances are functions of private rows, and are not released",
+    ) | {
+        "mean_": "rows are taken about a public point: `center_`",
+        "n_samples_": "private under AddRemove",
+    }
+
+    peer: ClassVar = partial(PCA, n_components=1)
+
+    def test_components_are_unit_vectors_whose_largest_part_is_positive(self, case):
+        """As scikit-learn's are."""
+        components = fitted(case).components_
+        np.testing.assert_allclose(components @ components.T, np.eye(len(components)), atol=1e-12)
+        assert (components[np.arange(len(components)), np.abs(components).argmax(axis=1)] > 0).all()
+
+
+class TestBoundsScaler(TransformerContract):
+    """A scaler that looks at no row."""
+
+    of = "BoundsScaler"
+    withheld: ClassVar = {
+        "mean_": "nothing is computed from a row: the public `center_`",
+        "var_": "nothing is computed from a row: the public `scale_`",
+        "n_samples_seen_": "no row is looked at",
+    }
+
+    peer: ClassVar = StandardScaler
+
+
+class TestPrivateSearch(SearchContract):
+    """A search over sparse models."""
+
+    of = "PrivateSearch"
+    withheld: ClassVar = dict.fromkeys(
+        ("cv_results_", "n_splits_"), "what was not chosen stays secret, and nothing is split more than once"
+    ) | {
+        "refit_time_": "times are no output",
+        "scorer_": "the score has noise, and is paid for",
+        "multimetric_": "there is one score",
+    }
+
+    peer: ClassVar = partial(GridSearchCV, DecisionTreeRegressor(), {"max_depth": [1, 2]}, cv=2)
+
+
+def contracts(kind=EstimatorContract):
+    """Return the classes here that are a kind of contract and name an estimator, by its name."""
+    below = {name: found for one in kind.__subclasses__() for name, found in contracts(one).items()}
+    return below | ({kind.of: kind} if hasattr(kind, "of") else {})
+
+
+def estimators():
+    """Return what the package offers that can be fitted."""
+    public = {name: getattr(dp, name) for name in dp.__all__}
+    return {name: kind for name, kind in public.items() if inspect.isclass(kind) and issubclass(kind, BaseEstimator)}
+
+
+def test_every_public_estimator_has_its_contract():
+    """Whatever is added to the package and can be fitted needs a subclass here, and cases."""
+    assert sorted(contracts()) == sorted(estimators())
+    assert len(contracts()) >= 18
+    assert all(contract.cases() for contract in contracts().values())
+
+
+@pytest.mark.parametrize("of", contracts())
+def test_what_pays_keeps_the_contract_of_releases(of):
+    """And what predicts that of its kind: none chooses a smaller contract than it owes."""
+    contract, kind = contracts()[of], getattr(dp, of)
+    assert ("budget" in inspect.signature(kind).parameters) == issubclass(contract, ReleaseContract)
+    assert hasattr(kind, "transform") == issubclass(contract, TransformerContract)
+    if hasattr(kind, "coef_names_"):
+        expected = ClassifierContract if hasattr(kind, "predict_proba") else RegressorContract
+        assert issubclass(contract, expected)
