@@ -207,4 +207,4 @@ def test_every_warning_is_one_of_ours_and_has_a_filter_of_its_own():
     categories = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Warning)]
     assert {errors.NoLedgerWarning, errors.ClassLabelsWarning, errors.NoiseDominatedWarning} <= set(categories)
     assert all(issubclass(category, errors.DiscreetWarning) for category in categories)
-    assert all(getattr(dp, category.__name__) is category for category in categories)
+    assert all(getattr(dp.errors, category.__name__) is category for category in categories)

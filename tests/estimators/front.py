@@ -4,7 +4,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.estimators.front_door import LinearRegression, LogisticRegression, PoissonRegression
-from discreet.estimators.methods.reading import Declarations, declare_arrays
+from discreet.estimators.methods.reading import FitDeclarations, declare_arrays
 
 BOX = {"x_bounds": dp.Box(lower=0, upper=10), "adjacency": dp.Replace()}
 BUDGETS = [dp.Pure(epsilon=1), dp.Approx(epsilon=1, delta="1e-6"), dp.Zcdp(rho="1/2"), dp.Gdp(mu=1)]
@@ -56,7 +56,7 @@ def seeded(model, seed=5, **options):
 
 
 def declared_labels(X, labels, classes, adjacency=BOX["adjacency"]):
-    asked = Declarations(
+    asked = FitDeclarations(
         estimator=logistic(),
         loss="logistic",
         budget=dp.Gdp(mu=1),

@@ -17,7 +17,7 @@ from discreet.estimators import files
 from discreet.estimators.arguments import box_of, refusing_others, with_parameters
 from discreet.estimators.methods.declared import Fitted, carry_out, public_rows
 from discreet.estimators.methods.reading import (
-    Declarations,
+    FitDeclarations,
     declare_arrays,
     declare_frame,
     declare_norms,
@@ -173,7 +173,7 @@ class Model(files.Saved, BaseEstimator, metaclass=ABCMeta):
         self._release(self._weighted(declared, None), ledger)
         return self._warned()
 
-    def _declarations(self, ledger: Ledger | None) -> Declarations:
+    def _declarations(self, ledger: Ledger | None) -> FitDeclarations:
         """Return the checked declarations that do not depend on X and y."""
         schema = None if self.schema is None else check_schema(self.schema)
         if schema is not None and not self.protects_units:
@@ -181,7 +181,7 @@ class Model(files.Saved, BaseEstimator, metaclass=ABCMeta):
             refuse_unit(schema, type(self).__name__)
         adjacency = settle_adjacency(self.adjacency, ledger, schema, units=self.protects_units, required=True)
         interval, read_number, classes = self._target()
-        return Declarations(
+        return FitDeclarations(
             estimator=self,
             loss=self._loss,
             budget=check_budget(self.budget),
@@ -195,7 +195,7 @@ class Model(files.Saved, BaseEstimator, metaclass=ABCMeta):
             sparse=self.takes_sparse,
         )
 
-    def _declare(self, terms: Declarations, X: Any, y: Any) -> Declared:
+    def _declare(self, terms: FitDeclarations, X: Any, y: Any) -> Declared:
         """Return the fit's declarations, checked against each other and against the shapes of X and y."""
         ways = [name for name in _WAYS if name == "x_bounds" or hasattr(self, name)]
         given = [name for name in ways if getattr(self, name) is not None]

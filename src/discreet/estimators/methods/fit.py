@@ -11,7 +11,7 @@ from discreet.errors import InvalidArgument
 from discreet.estimators.methods.choice import TAKEN, Choice, choose, facts_of, plan_by, refuse_settings, with_reason
 from discreet.estimators.methods.declared import Fitted, carry_out, public_rows
 from discreet.estimators.methods.moments import objective_of, plan_moments
-from discreet.estimators.methods.reading import Declarations, declare_matrix, declare_table
+from discreet.estimators.methods.reading import FitDeclarations, declare_matrix, declare_table
 from discreet.tables.frame_rows import number_target
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class FitTerms:
 
     def declarations(
         self, *, intercept: bool = True, bounds: Interval | None = None, classes: Any = None
-    ) -> Declarations:
+    ) -> FitDeclarations:
         """Return what the readers take.
 
         Parameters
@@ -83,7 +83,7 @@ class FitTerms:
         """
         if bounds is not None:
             check_target_bounds(self.loss, bounds.lower)
-        return Declarations(
+        return FitDeclarations(
             estimator=None,
             loss=self.loss,
             budget=self.budget,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Declarations:
+class FitDeclarations:
     """What every way of reading takes.
 
     Parameters
@@ -111,7 +111,7 @@ def columns_of(staged: Any) -> Any:
     return getattr(staged, "feature_names_in_", staged.n_features_in_)
 
 
-def declare_arrays(terms: Declarations, X: Any, y: Any, box: Box) -> Declared:
+def declare_arrays(terms: FitDeclarations, X: Any, y: Any, box: Box) -> Declared:
     """Check arrays with declared bounds."""
     interval, found = terms.interval, None
     if not terms.of_labels:
@@ -138,7 +138,7 @@ def declare_arrays(terms: Declarations, X: Any, y: Any, box: Box) -> Declared:
     return terms.declared(bounded, size, (0.0, 1.0), columns, classes=found.classes, labels_read=found.were_read)
 
 
-def declare_frame(terms: Declarations, X: Any, y: Any, schema: Schema) -> Declared:
+def declare_frame(terms: FitDeclarations, X: Any, y: Any, schema: Schema) -> Declared:
     """Check a frame under a schema."""
     column = check_target(terms.estimator, X, y)
     classes, labels_read = None, False
@@ -158,7 +158,7 @@ def declare_frame(terms: Declarations, X: Any, y: Any, schema: Schema) -> Declar
 
 
 def declare_norms(
-    terms: Declarations,
+    terms: FitDeclarations,
     X: Any,
     y: Any,
     *,
@@ -179,7 +179,7 @@ def declare_norms(
 
 
 def declare_matrix(
-    terms: Declarations,
+    terms: FitDeclarations,
     matrix: Any,
     column: Any,
     *,
@@ -207,7 +207,7 @@ def declare_matrix(
 
 
 def declare_table(
-    terms: Declarations,
+    terms: FitDeclarations,
     data: Any,
     formula: str,
     schema: Schema,
@@ -262,7 +262,7 @@ def target_numbers(codes: NDArray[np.float64], n_classes: int) -> NDArray[np.flo
     return 2.0 * codes - 1.0 if n_classes == 2 else codes + 1.0
 
 
-def _labels_under(terms: Declarations, schema: Schema, column: Any) -> tuple[Target, NDArray[Any], bool]:
+def _labels_under(terms: FitDeclarations, schema: Schema, column: Any) -> tuple[Target, NDArray[Any], bool]:
     """Return a target of labels with its classes, and whether these were read from it."""
     name, classes = name_of(column), terms.classes
     declared = schema.columns.get(name)
