@@ -8,9 +8,12 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, InvalidType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def exact(value: Any, name: str) -> Fraction:
@@ -188,3 +191,15 @@ def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     if isinstance(value, str) and value in allowed:
         return value
     raise InvalidArgument(f"`{name}` must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
+
+
+def set_fields(record: object, **values: Any) -> None:
+    """Set fields of a frozen record while it is made."""
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
+
+
+def check_fields(record: object, check: Callable[..., Any], *names: str, **limits: Any) -> None:
+    """Set fields of a frozen record, while it is made, to what a check returns of them."""
+    for name in names:
+        object.__setattr__(record, name, check(getattr(record, name), name, **limits))

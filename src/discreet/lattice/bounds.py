@@ -58,8 +58,7 @@ class Interval:
 
     def __init__(self, lower: Any, upper: Any) -> None:
         low, high = check_limits(lower, upper, column="Interval")
-        object.__setattr__(self, "lower", low)
-        object.__setattr__(self, "upper", high)
+        _checks.set_fields(self, lower=low, upper=high)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

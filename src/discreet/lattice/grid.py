@@ -108,14 +108,9 @@ class Coding:
                 f"`scale` must code the bounds within {LARGEST_BITS} bits; found scale = {scale!r} "
                 f"for lower = {lower!r}, upper = {upper!r}."
             )
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "center", center)
-        object.__setattr__(self, "scale", scale)
+        _checks.set_fields(self, lower=lower, upper=upper, center=center, scale=scale)
         lowest, highest = map(math.floor, extremes)
-        object.__setattr__(self, "lowest", lowest)
-        object.__setattr__(self, "highest", highest)
-        object.__setattr__(self, "largest", max(abs(lowest), abs(highest)))
+        _checks.set_fields(self, lowest=lowest, highest=highest, largest=max(abs(lowest), abs(highest)))
 
     @classmethod
     def centered(cls, lower: float, upper: float, bits: int = DEFAULT_BITS) -> Coding:

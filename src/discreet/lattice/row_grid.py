@@ -67,7 +67,7 @@ class RowGrid:
         norm = _positive(self.row_norm, "row_norm")
         entry = norm if self.entry_bound is None else min(norm, _positive(self.entry_bound, "entry_bound"))
         intercept = _checks.finite_float(self.intercept, "intercept")
-        self._set(n_columns=n_columns, bits=bits, row_norm=norm, entry_bound=entry, intercept=intercept)
+        _checks.set_fields(self, n_columns=n_columns, bits=bits, row_norm=norm, entry_bound=entry, intercept=intercept)
         if self.entry < 1:
             raise InvalidArgument(
                 f"`entry_bound` must be at least `row_norm` / 2**{bits}; found less. Raise it, or lower `row_norm`."
@@ -76,10 +76,6 @@ class RowGrid:
             raise InvalidArgument(
                 f"`intercept` must be 0, or between `row_norm` / 2**{bits} and `row_norm`; found {intercept}."
             )
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
 
     @property
     def unit(self) -> float:

@@ -64,6 +64,13 @@ class Policy(ABC):
     """A rule that says how long to run, fixed before any row is seen."""
 
     kind: ClassVar[str]
+    # Settings are numbers between 0 and 1; whether 1 is one of them.
+    _may_be_one: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.default is not None or getattr(self, field.name) is not None:
+                _checks.check_fields(self, _part if self._may_be_one else _open_unit, field.name)
 
     @abstractmethod
     def runtime(self, terms: PolicyTerms) -> Runtime:
@@ -146,8 +153,7 @@ class CoolDown(Policy):
     s: Any = Fraction(1, 10**6)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eta", _open_unit(self.eta, "eta"))
-        object.__setattr__(self, "s", _open_unit(self.s, "s"))
+        super().__post_init__()
         if not self.eta < self.s:
             raise InvalidArgument(
                 f"`eta` must be below `s`; found {self.eta} and {self.s}. The wait must be longer than what it hides."
@@ -181,10 +187,6 @@ class Truncated(Policy):
 
     delta: Any = None
 
-    def __post_init__(self) -> None:
-        if self.delta is not None:
-            object.__setattr__(self, "delta", _open_unit(self.delta, "delta"))
-
     def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the block."""
         delta = _delta_for(self, self.delta, terms.budget)
@@ -209,10 +211,6 @@ class BlockRestart(Policy):
 
     eta: Any = None
 
-    def __post_init__(self) -> None:
-        if self.eta is not None:
-            object.__setattr__(self, "eta", _open_unit(self.eta, "eta"))
-
     def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the block."""
         eta = _delta_for(self, self.eta, terms.budget)
@@ -236,12 +234,9 @@ class ConstantAcceptance(Policy):
     """
 
     kind: ClassVar[str] = "constant"
+    _may_be_one: ClassVar[bool] = True
 
     p0: Any = None
-
-    def __post_init__(self) -> None:
-        if self.p0 is not None:
-            object.__setattr__(self, "p0", _part(self.p0, "p0"))
 
     def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the acceptance probability."""
@@ -281,9 +276,6 @@ class Squeeze(Policy):
 
     slack: Any = _HALF
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "slack", _open_unit(self.slack, "slack"))
-
     def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return the squeeze's acceptance probability."""
         if terms.scaled.least_ratio is None or not terms.scaled.common_envelope:
@@ -313,11 +305,9 @@ class Plain(Policy):
     """
 
     kind: ClassVar[str] = "plain"
+    _may_be_one: ClassVar[bool] = True
 
     thin: Any = Fraction(1)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "thin", _part(self.thin, "thin"))
 
     def runtime(self, terms: PolicyTerms) -> Runtime:
         """Return blocks of one proposal."""

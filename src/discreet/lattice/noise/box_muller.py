@@ -164,8 +164,8 @@ class Pairs:
             further += self._coins.words(2 * level - len(further)).tolist()
         leading, trailing, angle = self._words[:, index].tolist()
         bits = self._coins.word_bits
-        uniform = _join([leading, trailing, *further[0 : 2 * level : 2]], bits)
-        turn = _join([angle, *further[1 : 2 * level : 2]], bits)
+        uniform = join([leading, trailing, *further[0 : 2 * level : 2]], bits)
+        turn = join([angle, *further[1 : 2 * level : 2]], bits)
         radial_bits, octant_bits = (2 + level) * bits, (1 + level) * bits - 2
         if uniform == 0 or octant_bits < 1:
             return None
@@ -198,7 +198,8 @@ def _exchange_where(mask: np.ndarray, one: np.ndarray, other: np.ndarray, scratc
     other_bits ^= scratch
 
 
-def _join(words: list[int], bits: int) -> int:
+def join(words: list[int], bits: int) -> int:
+    """Return the whole number that words of so many bits, one after the other, write."""
     joined = 0
     for word in words:
         joined = joined << bits | word

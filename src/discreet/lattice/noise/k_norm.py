@@ -10,23 +10,14 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument
-from discreet.lattice.noise import accuracy, box_muller, rounding, scales
-from discreet.numbers.intervals import enclose
+from discreet.lattice.noise import box_muller, rounding, scales
+from discreet.lattice.noise.radius import NEARLY_ONE, Radius, reach_and_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.lattice.noise.box_muller import Limits
     from discreet.privacy.coins import Coins
-
-# An exponential whose first word is neither all zeros nor all ones is below 64 log 2.
-_LARGEST_EXPONENTIAL = 44.4
-
-# Exponentials are added in whole units of 2**-20, exactly, and what is left of each apart.
-_UNIT_BITS = 20
-
-_ERROR_OF_EXPONENTIAL = 13 * rounding.ROUNDOFF
-_NEARLY_ONE = 1.001
 
 
 def k_norm(
@@ -191,89 +182,46 @@ class _Draw:
 
     def __init__(self, size: int, coins: Coins) -> None:
         self._coins = coins
-        self._n_exponentials = size + 1
-        self._radial = np.empty((2, self._n_exponentials), np.uint64)
+        self._radius = Radius(size + 1, coins)
         self._directions = np.empty(size, np.uint64)
-        if coins.word_bits == 64:
-            accuracy.check_library()
-        coins.fill(self._radial)
         coins.fill(self._directions)
-        self._further_radial: list[list[int]] = []
         self._further: dict[int, list[int]] = {}
-        self._radii: dict[int, Limits | None] = {}
 
     def add_to(self, exact: np.ndarray, factors: list[Fraction], shift: int) -> np.ndarray:
         """Return floor((exact + Z) / 2**shift + 1/2)."""
         released = np.empty_like(exact)
         in_steps = np.array([float(factor / 2**shift) for factor in factors])
-        radius, vague = self._radius()
+        radius, vague = self._radius.double()
         # A signed word over 2**63 is uniform on [-1, 1) up to what is not read of it.
         noise = self._directions.view(np.int64) * 2.0**-63
         noise *= radius
         noise *= in_steps
-        limit = rounding.certain_below(_error_radius(self._n_exponentials, float(in_steps.max())))
+        limit = rounding.certain_below(_error_radius(self._directions.size + 1, float(in_steps.max())))
         if rounding.round_sum(noise, exact, shift, limit, released) or vague:
             for index in np.flatnonzero((np.abs(noise) >= limit) | vague).tolist():
                 enclose = partial(self._limits, index, factors[index])
                 released[index] = rounding.settle(int(exact[index]), shift, enclose)
         return released
 
-    def _radius(self) -> tuple[float, bool]:
-        """Return the sum of -log U over all exponentials, and whether some U is unknown in doubles."""
-        leading, trailing = self._radial
-        above = leading >> np.uint64(63) == 1
-        # Where U >= 1/2 its complement 1 - U is small, and formed in integers.
-        near, fine = (np.where(above, ~words, words) for words in (leading, trailing))
-        small = near.astype(np.float64) * 2.0**-64 + ((fine >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-127
-        exponentials = np.where(above, -np.log1p(-small), -np.log(small)) * 2.0**_UNIT_BITS
-        units = np.floor(exponentials)
-        total = float(units.sum()) + float((exponentials - units).sum())
-        vague = self._coins.word_bits < 64 or bool((near == 0).any())
-        return total * 2.0**-_UNIT_BITS, vague
-
     def _limits(self, index: int, factor: Fraction, level: int) -> Limits | None:
         """Return exact limits of an entry of Z, from the words and `level` more for each uniform number."""
-        if level not in self._radii:
-            self._radii[level] = self._enclose_radius(level)
-        radius = self._radii[level]
+        radius = self._radius.limits(level)
         if radius is None:
             return None
         further = self._further.setdefault(index, [])
         if len(further) < level:
             further += self._coins.words(level - len(further)).tolist()
         bits = self._coins.word_bits
-        joined = _join([int(self._directions[index]), *further[:level]], bits)
+        joined = box_muller.join([int(self._directions[index]), *further[:level]], bits)
         n_bits = (1 + level) * bits - 1
         signed = joined - (joined >> n_bits << (n_bits + 1))
         low, high = box_muller.product(radius, (Fraction(signed, 1 << n_bits), Fraction(signed + 1, 1 << n_bits)))
         return low * factor, high * factor
 
-    def _enclose_radius(self, level: int) -> Limits | None:
-        while len(self._further_radial) < level:
-            self._further_radial.append(self._coins.words(self._n_exponentials).tolist())
-        bits = self._coins.word_bits
-        low = high = 1
-        for words in zip(*self._radial.tolist(), *self._further_radial[:level], strict=True):
-            uniform = _join(list(words), bits)
-            low, high = low * uniform, high * (uniform + 1)
-        if low == 0:
-            return None
-        radial_bits = (2 + level) * bits
-        whole = radial_bits * self._n_exponentials
-        return enclose(lambda reals: reals.minus_log(low, high, whole), radial_bits + 32)
-
 
 def _error_radius(n_exponentials: int, factor: float) -> float:
     # The argument is in the docstring of `k_norm`; 1.001 covers the roundings of these lines and second-order terms.
-    largest = _LARGEST_EXPONENTIAL * n_exponentials
+    largest, of_radius = reach_and_error(n_exponentials)
     e = rounding.ROUNDOFF
-    of_radius = (_ERROR_OF_EXPONENTIAL + e) * largest + n_exponentials**2 * e * 2.0**-_UNIT_BITS
     of_noise = factor * (of_radius + largest * (4 * e + 2.0**-63))
-    return _NEARLY_ONE * (of_noise + e * (factor * largest + 1) + e)
-
-
-def _join(words: list[int], bits: int) -> int:
-    joined = 0
-    for word in words:
-        joined = joined << bits | word
-    return joined
+    return NEARLY_ONE * (of_noise + e * (factor * largest + 1) + e)

@@ -10,22 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.lattice.noise import accuracy, box_muller, rounding, scales
+from discreet.lattice.noise import box_muller, rounding, scales
 from discreet.lattice.noise.box_muller import Limits, Pairs
 from discreet.lattice.noise.k_norm import check_rate
+from discreet.lattice.noise.radius import NEARLY_ONE, Radius, reach_and_error
 from discreet.numbers.intervals import enclose
 
 if TYPE_CHECKING:
     from discreet.privacy.coins import Coins
-
-# An exponential whose first word is neither all zeros nor all ones is below 64 log 2.
-_LARGEST_EXPONENTIAL = 44.4
-
-# Exponentials are added in whole units of 2**-20, exactly, and what is left of each apart.
-_UNIT_BITS = 20
-
-_ERROR_OF_EXPONENTIAL = 13 * rounding.ROUNDOFF
-_NEARLY_ONE = 1.001
 
 
 def l2_norm(statistic: np.ndarray, *, rate: Fraction, coins: Coins, step_bits: int = 0) -> np.ndarray:
@@ -149,19 +141,15 @@ class _Draw:
         self._size = size
         self._factor = factor
         self._shift = shift
-        self._radial = np.empty((2, size), np.uint64)
-        if coins.word_bits == 64:
-            accuracy.check_library()
-        coins.fill(self._radial)
+        self._radius = Radius(size, coins)
         self._pairs = Pairs((size + 1) // 2, coins)
-        self._further: list[list[int]] = []
         self._scales: dict[int, Limits | None] = {}
 
     def round_into(self, exact: np.ndarray, released: np.ndarray) -> list[int]:
         """Write floor((exact + Z) / 2**shift + 1/2); return which entries are undecided."""
         in_steps = float(self._factor / 2**self._shift)
         noise, norm, vague = self._direction()
-        radius, vague_radius = self._radius()
+        radius, vague_radius = self._radius.double()
         noise *= radius
         noise *= in_steps
         radius_of_error = _error_radius(self._size, in_steps, norm)
@@ -182,19 +170,6 @@ class _Draw:
         norm = math.sqrt(float((direction * direction).sum()))
         return direction / (norm or 1.0), norm, vague
 
-    def _radius(self) -> tuple[float, bool]:
-        """Return the sum of -log U over all exponentials, and whether some U is unknown in doubles."""
-        leading, trailing = self._radial
-        above = leading >> np.uint64(63) == 1
-        # Where U >= 1/2 its complement 1 - U is small, and formed in integers.
-        near, fine = (np.where(above, ~words, words) for words in (leading, trailing))
-        small = near.astype(np.float64) * 2.0**-64 + ((fine >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-127
-        exponentials = np.where(above, -np.log1p(-small), -np.log(small)) * 2.0**_UNIT_BITS
-        units = np.floor(exponentials)
-        total = float(units.sum()) + float((exponentials - units).sum())
-        vague = self._coins.word_bits < 64 or bool((near == 0).any())
-        return total * 2.0**-_UNIT_BITS, vague
-
     def limits(self, index: int, level: int) -> Limits | None:
         """Return exact limits of an entry of Z, from the words and `level` more for each uniform number."""
         if level not in self._scales:
@@ -213,7 +188,7 @@ class _Draw:
     def _enclose_scale(self, level: int) -> Limits | None:
         """Return limits of r / |g| at rate 1."""
         entries = [self._normal(index, level) for index in range(self._size)]
-        radius = self._enclose_radius(level)
+        radius = self._radius.limits(level)
         if radius is None or any(entry is None for entry in entries):
             return None
         low = high = Fraction(0)
@@ -226,30 +201,16 @@ class _Draw:
         norm_low, norm_high = enclose(lambda reals: reals.sqrt(reals.between(low, high)), precision)
         return None if norm_low <= 0 else (radius[0] / norm_high, radius[1] / norm_low)
 
-    def _enclose_radius(self, level: int) -> Limits | None:
-        while len(self._further) < level:
-            self._further.append(self._coins.words(self._size).tolist())
-        bits = self._coins.word_bits
-        low = high = 1
-        for words in zip(*self._radial.tolist(), *self._further[:level], strict=True):
-            uniform = _join(list(words), bits)
-            low, high = low * uniform, high * (uniform + 1)
-        if low == 0:
-            return None
-        radial_bits = (2 + level) * bits
-        return enclose(lambda reals: reals.minus_log(low, high, radial_bits * self._size), radial_bits + 32)
-
 
 def _error_radius(size: int, factor: float, norm: float) -> float:
     # The argument is in the docstring of `l2_norm`; 1.001 covers the roundings of these lines and second-order terms.
     if norm <= 0:
         return math.inf
-    largest = _LARGEST_EXPONENTIAL * size
+    largest, of_radius = reach_and_error(size)
     e = rounding.ROUNDOFF
-    of_radius = (_ERROR_OF_EXPONENTIAL + e) * largest + size**2 * e * 2.0**-_UNIT_BITS
     of_direction = (1 + math.sqrt(size)) * box_muller.ERROR_RADIUS / norm + (size / 2 + 3) * e
     of_noise = factor * (of_radius + largest * (of_direction + 3 * e))
-    return _NEARLY_ONE * (of_noise + e * (factor * largest + 1) + e)
+    return NEARLY_ONE * (of_noise + e * (factor * largest + 1) + e)
 
 
 def _unwrapped(limits: Any) -> float:
@@ -262,10 +223,3 @@ def _unwrapped(limits: Any) -> float:
             if low == high:
                 return float(low)
         level += 1
-
-
-def _join(words: list[int], bits: int) -> int:
-    joined = 0
-    for word in words:
-        joined = joined << bits | word
-    return joined

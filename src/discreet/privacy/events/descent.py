@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from discreet import _checks
-from discreet.errors import InvalidArgument, InvalidType
+from discreet.errors import InvalidType
 from discreet.privacy.budgets import Budget, Currency, Gdp, Zcdp
-from discreet.privacy.events.event import Event
+from discreet.privacy.events.event import Event, Names
 
 # An upper bound of pi / 2. A choice by Gumbel noise of scale b, no score of which moves by more than D, is mu-GDP with
 # mu**2 = pi/2 * (D / b)**2, and D**2 / (2 b**2)-zCDP. Proof: docs/proofs/gumbel.md.
@@ -49,6 +48,9 @@ class GaussianStepsEvent(Event):
     """
 
     kind: ClassVar[str] = "gaussian-steps"
+    _positive: ClassVar[Names] = ("sensitivity_squared", "variance")
+    _counts: ClassVar[Names] = ("n_steps", "n_selected")
+    _words: ClassVar[dict[str, Names]] = {"selection": ("all", "threshold"), "noise": ("exact", "paper")}
 
     sensitivity_squared: Fraction
     variance: Fraction
@@ -61,14 +63,6 @@ class GaussianStepsEvent(Event):
     def _check_numbers(self) -> None:
         if not isinstance(self.nominal, str):
             raise InvalidType(f"`nominal` must be a text; found {type(self.nominal).__name__}.")
-        self._set(
-            sensitivity_squared=_checks.exact_positive(self.sensitivity_squared, "sensitivity_squared"),
-            variance=_checks.exact_positive(self.variance, "variance"),
-            n_steps=_whole(self.n_steps, "n_steps", low=1),
-            selection=_checks.one_of(self.selection, "selection", ("all", "threshold")),
-            n_selected=_whole(self.n_selected, "n_selected", low=1),
-            noise=_checks.one_of(self.noise, "noise", ("exact", "paper")),
-        )
 
     @cached_property
     def price(self) -> Gdp:
@@ -109,6 +103,9 @@ class SelectedStepsEvent(Event):
     """
 
     kind: ClassVar[str] = "selected-steps"
+    _positive: ClassVar[Names] = ("entry_sensitivity", "selection_scale", "value_sensitivity_squared", "variance")
+    _counts: ClassVar[Names] = ("n_steps", "n_selected")
+    _words: ClassVar[dict[str, Names]] = {"selection": ("peel", "coordinate")}
 
     entry_sensitivity: Fraction
     selection_scale: Fraction
@@ -117,15 +114,6 @@ class SelectedStepsEvent(Event):
     n_steps: int
     selection: str
     n_selected: int
-
-    def _check_numbers(self) -> None:
-        for name in ("entry_sensitivity", "selection_scale", "value_sensitivity_squared", "variance"):
-            self._set(**{name: _checks.exact_positive(getattr(self, name), name)})
-        self._set(
-            n_steps=_whole(self.n_steps, "n_steps", low=1),
-            selection=_checks.one_of(self.selection, "selection", ("peel", "coordinate")),
-            n_selected=_whole(self.n_selected, "n_selected", low=1),
-        )
 
     @cached_property
     def price(self) -> Zcdp | Gdp:
@@ -147,11 +135,3 @@ class SelectedStepsEvent(Event):
     def price_in(self, currency: Currency) -> Budget | None:
         """Return the price in Gdp, by its own theorem. See `Event.price_in`."""
         return self._in_gdp if currency is Gdp else None
-
-
-def _whole(value: Any, name: str, *, low: int) -> int:
-    """Return a whole number of at least `low`, which a file may hold as a text."""
-    number = _checks.exact(value, name)
-    if number.denominator == 1 and number >= low:
-        return int(number)
-    raise InvalidArgument(f"`{name}` must be a whole number of at least {low}; found {number}.")

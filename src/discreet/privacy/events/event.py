@@ -30,6 +30,9 @@ from discreet.privacy.budgets import (
 if TYPE_CHECKING:
     from fractions import Fraction
 
+# Names of fields, or the words that one may be.
+Names = tuple[str, ...]
+
 _KINDS: dict[str, type[Event]] = {}
 
 # Where each kind lives; imported when a file names it.
@@ -91,6 +94,11 @@ class Event(ABC):
     takes_units: ClassVar[bool] = False
     # Fields that stored events may lack: they came later, and their defaults are what was done before.
     later_fields: ClassVar[frozenset[str]] = frozenset()
+    # Of the fields that a class adds: exact numbers above 0, or from 0 on; whole numbers from 1 on; words of a choice.
+    _positive: ClassVar[Names] = ()
+    _nonnegative: ClassVar[Names] = ()
+    _counts: ClassVar[Names] = ()
+    _words: ClassVar[dict[str, Names]] = {}
 
     adjacency: Adjacency
     budget: Budget
@@ -113,14 +121,15 @@ class Event(ABC):
             raise InvalidType(f"`statistic` must be a text; found {type(self.statistic).__name__}.")
         if not isinstance(self.shape, (tuple, list)):
             raise InvalidType(f"`shape` must be a tuple of whole numbers; found {type(self.shape).__name__}.")
-        self._set(shape=tuple(_checks.integer(size, "shape", low=0) for size in self.shape))
-        self._set(step_bits=_checks.integer(self.step_bits, "step_bits", low=0, high=62))
-        self._set(rows_per_unit=_checks.integer(self.rows_per_unit, "rows_per_unit", low=1))
+        _checks.set_fields(self, shape=tuple(_checks.integer(size, "shape", low=0) for size in self.shape))
+        _checks.check_fields(self, _checks.integer, "step_bits", low=0, high=62)
+        _checks.check_fields(self, _checks.integer, "rows_per_unit", low=1)
         if self.rows_per_unit != 1 and self.adjacency.unit is None:
             raise InvalidArgument(
                 f"`rows_per_unit` is {self.rows_per_unit} and `adjacency` {self.adjacency!r} names no unit. "
                 f'Name it, such as {self.adjacency.word}(unit="person").'
             )
+        self._check_fields()
         self._check_numbers()
         if not _within(self.price, self.budget):
             raise InvalidArgument(
@@ -132,13 +141,18 @@ class Event(ABC):
         # What was computed from the fields is computed anew from a copy's.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def _check_fields(self) -> None:
+        """Check the fields that each class of the kind adds, by what it says of them, and make them exact."""
+        for cls in reversed(type(self).__mro__):
+            own = vars(cls)
+            _checks.check_fields(self, _checks.exact_positive, *own.get("_positive", ()))
+            _checks.check_fields(self, _checks.exact_nonnegative, *own.get("_nonnegative", ()))
+            _checks.check_fields(self, _checks.whole, *own.get("_counts", ()), low=1)
+            for name, allowed in own.get("_words", {}).items():
+                _checks.one_of(getattr(self, name), name, allowed)
 
-    @abstractmethod
-    def _check_numbers(self) -> None:
-        """Check the fields that this kind adds, and make them exact."""
+    def _check_numbers(self) -> None:  # noqa: B027  (most kinds have nothing more to check)
+        """Check what the fields that this kind adds must be together."""
 
     @property
     @abstractmethod

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.privacy.budgets import Approx, Currency, Pure
 from discreet.privacy.events.sampling import SamplingEvent
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from discreet.privacy.events.event import Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +33,12 @@ class KNormGradientEvent(SamplingEvent):
     """
 
     kind: ClassVar[str] = "k-norm-gradient"
+    _nonnegative: ClassVar[Names] = ("normalizer",)
 
     normalizer: Fraction
 
     def _check_numbers(self) -> None:
         super()._check_numbers()
-        self._set(normalizer=_checks.exact_nonnegative(self.normalizer, "normalizer"))
         if self.envelope != "data-dependent":
             raise InvalidArgument('`envelope` of a K-norm gradient must be "data-dependent".')
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.privacy.budgets import Gdp, Pure
-from discreet.privacy.events.event import Event
+from discreet.privacy.events.event import Event, Names
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -42,15 +42,10 @@ class LaplaceEvent(Event):
 
     kind: ClassVar[str] = "laplace"
     takes_units: ClassVar[bool] = True
+    _positive: ClassVar[Names] = ("sensitivity", "scale")
 
     sensitivity: Fraction
     scale: Fraction
-
-    def _check_numbers(self) -> None:
-        self._set(
-            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
-            scale=_checks.exact_positive(self.scale, "scale"),
-        )
 
     @cached_property
     def price(self) -> Pure:
@@ -83,6 +78,8 @@ class CoefficientLaplaceEvent(Event):
     """
 
     kind: ClassVar[str] = "coefficient-laplace"
+    _positive: ClassVar[Names] = ("sensitivity", "scale")
+    _words: ClassVar[dict[str, Names]] = {"loss": ("squared", "logistic"), "form": ("merged", "averaged")}
 
     sensitivity: Fraction
     scale: Fraction
@@ -94,13 +91,7 @@ class CoefficientLaplaceEvent(Event):
         target = _checks.whole(self.target, "target", low=0)
         if not (len(self.shape) == 2 and self.shape[0] == self.shape[1] > target):
             raise InvalidArgument(f"`target` must be a column of a square `shape`; found {target} of {self.shape}.")
-        self._set(
-            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
-            scale=_checks.exact_positive(self.scale, "scale"),
-            loss=_checks.one_of(self.loss, "loss", ("squared", "logistic")),
-            form=_checks.one_of(self.form, "form", ("merged", "averaged")),
-            target=target,
-        )
+        _checks.set_fields(self, target=target)
 
     @cached_property
     def price(self) -> Pure:
@@ -128,19 +119,13 @@ class KNormEvent(Event):
 
     kind: ClassVar[str] = "k-norm"
     takes_units: ClassVar[bool] = True
+    _positive: ClassVar[Names] = ("sensitivity", "rate", "half_width")
+    _counts: ClassVar[Names] = ("dimension",)
 
     sensitivity: Fraction
     rate: Fraction
     half_width: Fraction
     dimension: int
-
-    def _check_numbers(self) -> None:
-        self._set(
-            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
-            rate=_checks.exact_positive(self.rate, "rate"),
-            half_width=_checks.exact_positive(self.half_width, "half_width"),
-            dimension=_checks.whole(self.dimension, "dimension", low=1),
-        )
 
     @cached_property
     def price(self) -> Pure:
@@ -167,13 +152,11 @@ class WishartEvent(Event):
 
     kind: ClassVar[str] = "wishart"
     takes_units: ClassVar[bool] = True
+    _positive: ClassVar[Names] = ("theta",)
+    _counts: ClassVar[Names] = ("row_norm_squared",)
 
     row_norm_squared: int
     theta: Fraction
-
-    def _check_numbers(self) -> None:
-        norm = _checks.whole(self.row_norm_squared, "row_norm_squared", low=1)
-        self._set(row_norm_squared=norm, theta=_checks.exact_positive(self.theta, "theta"))
 
     @cached_property
     def price(self) -> Pure:
@@ -205,15 +188,10 @@ class GaussianEvent(Event):
 
     kind: ClassVar[str] = "gaussian"
     takes_units: ClassVar[bool] = True
+    _positive: ClassVar[Names] = ("sensitivity_squared", "variance")
 
     sensitivity_squared: Fraction
     variance: Fraction
-
-    def _check_numbers(self) -> None:
-        self._set(
-            sensitivity_squared=_checks.exact_positive(self.sensitivity_squared, "sensitivity_squared"),
-            variance=_checks.exact_positive(self.variance, "variance"),
-        )
 
     @cached_property
     def price(self) -> Gdp:

@@ -16,7 +16,7 @@ from discreet.numbers.outward import PARAMETER_BITS, log_up
 from discreet.numbers.roots import certified, root_up
 from discreet.privacy.bounded_range import price_together
 from discreet.privacy.budgets import Approx, Budget, Currency, Gdp, Pure, Zcdp, is_pure
-from discreet.privacy.events.event import Event
+from discreet.privacy.events.event import Event, Names
 
 # Between these the quantile of the normal law is nearer than Chernoff's bound, and doubles find where to look.
 _LEAST_DELTA, _LARGEST_DELTA = Fraction(1, 10**290), Fraction(8, 100)
@@ -60,6 +60,9 @@ class PerturbedObjectiveEvent(Event):
     """
 
     kind: ClassVar[str] = "perturbed-objective"
+    _positive: ClassVar[Names] = (
+        "row_norm_squared", "slope", "curvature", "regularization", "scale", "error", "output_scale",
+    )  # fmt: skip
 
     row_norm_squared: Fraction
     slope: Fraction
@@ -71,8 +74,6 @@ class PerturbedObjectiveEvent(Event):
     output_scale: Fraction
 
     def _check_numbers(self) -> None:
-        names = ("row_norm_squared", "slope", "curvature", "regularization", "scale", "error", "output_scale")
-        self._set(**{name: _checks.exact_positive(getattr(self, name), name) for name in names})
         _check_law(self.law, self.budget, gaussian=(Approx,))
 
     @cached_property
@@ -111,18 +112,12 @@ class TwoStageEvent(PerturbedObjectiveEvent):
     """
 
     kind: ClassVar[str] = "two-stage"
+    _positive: ClassVar[Names] = ("vote_scale",)
+    _counts: ClassVar[Names] = ("sparsity", "n_blocks")
 
     sparsity: int
     n_blocks: int
     vote_scale: Fraction
-
-    def _check_numbers(self) -> None:
-        super()._check_numbers()
-        self._set(
-            sparsity=_whole(self.sparsity, "sparsity"),
-            n_blocks=_whole(self.n_blocks, "n_blocks"),
-            vote_scale=_checks.exact_positive(self.vote_scale, "vote_scale"),
-        )
 
     @cached_property
     def price(self) -> Pure | Approx:
@@ -155,6 +150,7 @@ class PerturbedMinimizerEvent(Event):
     """
 
     kind: ClassVar[str] = "perturbed-minimizer"
+    _positive: ClassVar[Names] = ("row_norm_squared", "slope", "regularization", "error", "scale")
 
     row_norm_squared: Fraction
     slope: Fraction
@@ -164,8 +160,6 @@ class PerturbedMinimizerEvent(Event):
     scale: Fraction
 
     def _check_numbers(self) -> None:
-        names = ("row_norm_squared", "slope", "regularization", "error", "scale")
-        self._set(**{name: _checks.exact_positive(getattr(self, name), name) for name in names})
         _check_law(self.law, self.budget, gaussian=(Approx, Zcdp, Gdp))
 
     @property
@@ -202,17 +196,13 @@ class FrankWolfeEvent(Event):
     """
 
     kind: ClassVar[str] = "frank-wolfe"
+    _positive: ClassVar[Names] = ("ratio",)
+    _counts: ClassVar[Names] = ("n_steps",)
+    _words: ClassVar[dict[str, Names]] = {"law": ("gumbel", "laplace")}
 
     n_steps: int
     law: str
     ratio: Fraction
-
-    def _check_numbers(self) -> None:
-        self._set(
-            n_steps=_whole(self.n_steps, "n_steps"),
-            law=_checks.one_of(self.law, "law", ("gumbel", "laplace")),
-            ratio=_checks.exact_positive(self.ratio, "ratio"),
-        )
 
     @cached_property
     def price(self) -> Pure | Zcdp:
@@ -281,11 +271,3 @@ def _check_law(law: str, budget: Budget, *, gaussian: tuple[type[Budget], ...]) 
     if is_pure(budget) != (name == "l2") or not (name == "l2" or isinstance(budget, allowed)):
         needed = " or ".join(currency.__name__ for currency in allowed)
         raise InvalidArgument(f'`law` "{name}" needs a budget in {needed}; found {budget!r}.')
-
-
-def _whole(value: object, name: str) -> int:
-    """Return a whole number of at least 1, which a file may hold as a text."""
-    number = _checks.exact(value, name)
-    if number.denominator == 1 and number >= 1:
-        return int(number)
-    raise InvalidArgument(f"`{name}` must be a whole number of at least 1; found {number}.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.privacy.budgets import Gdp, Pure
-from discreet.privacy.events.event import Event
+from discreet.privacy.events.event import Event, Names
 
 if TYPE_CHECKING:
     from discreet.privacy.budgets import Budget
@@ -71,6 +71,10 @@ class PreconditionedEvent(Event):
 
     kind: ClassVar[str] = "preconditioned-descent"
     later_fields: ClassVar[frozenset[str]] = frozenset({"step_growth"})
+    _positive: ClassVar[Names] = ("gram_noise", "step_noise")
+    _nonnegative: ClassVar[Names] = ("count_noise",)
+    _counts: ClassVar[Names] = ("row_norm_squared", "n_steps", "clip")
+    _words: ClassVar[dict[str, Names]] = {"law": LAWS, "loss": ("squared", "logistic", "poisson")}
 
     law: str
     loss: str
@@ -83,17 +87,7 @@ class PreconditionedEvent(Event):
     step_growth: Fraction = Fraction(1)
 
     def _check_numbers(self) -> None:
-        self._set(
-            law=_checks.one_of(self.law, "law", LAWS),
-            loss=_checks.one_of(self.loss, "loss", ("squared", "logistic", "poisson")),
-            row_norm_squared=_checks.whole(self.row_norm_squared, "row_norm_squared", low=1),
-            gram_noise=_checks.exact_positive(self.gram_noise, "gram_noise"),
-            n_steps=_checks.whole(self.n_steps, "n_steps", low=1),
-            clip=_checks.whole(self.clip, "clip", low=1),
-            step_noise=_checks.exact_positive(self.step_noise, "step_noise"),
-            count_noise=_checks.exact_nonnegative(self.count_noise, "count_noise"),
-            step_growth=check_growth(self.step_growth, _checks.whole(self.n_steps, "n_steps", low=1)),
-        )
+        _checks.set_fields(self, step_growth=check_growth(self.step_growth, self.n_steps))
         if (self.law == "pure") != isinstance(self.budget, Pure):
             needed = "Pure" if self.law == "pure" else "Zcdp, Gdp or Approx"
             raise InvalidArgument(f'`law` "{self.law}" needs a budget in {needed}; found {self.budget!r}.')

@@ -8,9 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidType, NoSoundConversion
-from discreet.privacy.events.event import Event, event_from_json
+from discreet.privacy.events.event import Event, Names, event_from_json
 
 if TYPE_CHECKING:
     from discreet.privacy.budgets import Budget, Currency
@@ -45,6 +44,7 @@ class RepeatedEvent(Event):
     """
 
     kind: ClassVar[str] = "repeated"
+    _counts: ClassVar[Names] = ("n_times",)
 
     part: Event
     n_times: int
@@ -54,7 +54,6 @@ class RepeatedEvent(Event):
             raise InvalidType(f"`part` must be an event; found {type(self.part).__name__}.")
         if self.part.adjacency != self.adjacency:
             raise InvalidArgument("`part` must have the same `adjacency` as the whole.")
-        self._set(n_times=_checks.whole(self.n_times, "n_times", low=1))
 
     @cached_property
     def price(self) -> Budget:

@@ -23,7 +23,7 @@ from discreet.privacy.curves.envelopes import CommonEnvelope
 from discreet.privacy.curves.products import WithPure
 from discreet.privacy.curves.runtimes import acceptance as checked_acceptance
 from discreet.privacy.curves.runtimes import geometric_runtime
-from discreet.privacy.events.event import Event
+from discreet.privacy.events.event import Event, Names
 
 if TYPE_CHECKING:
     from discreet.privacy.curves.tradeoff import TradeoffFunction
@@ -176,6 +176,10 @@ class SamplingEvent(Event):
     """
 
     kind: ClassVar[str] = "rejection-sampling"
+    _positive: ClassVar[Names] = ("scale", "sensitivity")
+    _nonnegative: ClassVar[Names] = ("error", "parameter", "slack", "wrong")
+    _counts: ClassVar[Names] = ("block", "n_draws")
+    _words: ClassVar[dict[str, Names]] = {"envelope": ENVELOPES, "claim": CLAIMS, "policy": POLICIES}
 
     scale: Fraction
     sensitivity: Fraction
@@ -193,22 +197,7 @@ class SamplingEvent(Event):
     n_draws: int
 
     def _check_numbers(self) -> None:
-        self._set(
-            scale=_checks.exact_positive(self.scale, "scale"),
-            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
-            error=_checks.exact_nonnegative(self.error, "error"),
-            envelope=_checks.one_of(self.envelope, "envelope", ENVELOPES),
-            claim=_checks.one_of(self.claim, "claim", CLAIMS),
-            acceptance=checked_acceptance(self.acceptance, "acceptance"),
-            acceptance_high=checked_acceptance(self.acceptance_high, "acceptance_high"),
-            partner=checked_acceptance(self.partner, "partner"),
-            policy=_checks.one_of(self.policy, "policy", POLICIES),
-            block=_checks.whole(self.block, "block", low=1),
-            parameter=_checks.exact_nonnegative(self.parameter, "parameter"),
-            slack=_checks.exact_nonnegative(self.slack, "slack"),
-            wrong=_checks.exact_nonnegative(self.wrong, "wrong"),
-            n_draws=_checks.whole(self.n_draws, "n_draws", low=1),
-        )
+        _checks.check_fields(self, checked_acceptance, "acceptance", "acceptance_high", "partner")
         high = 0 if self.policy in {"truncated", "block-restart"} else 1
         if not (0 < self.parameter <= high or (high == 0 and self.parameter == 0)):
             raise InvalidArgument(f"`parameter` of {self.policy} must be in (0, 1], or 0 where there is none.")
@@ -375,19 +364,13 @@ class ChoiceEvent(Event):
     """
 
     kind: ClassVar[str] = "exponential-choice"
+    _positive: ClassVar[Names] = ("scale", "sensitivity")
+    _counts: ClassVar[Names] = ("n_candidates", "n_draws")
 
     scale: Fraction
     sensitivity: Fraction
     n_candidates: int
     n_draws: int
-
-    def _check_numbers(self) -> None:
-        self._set(
-            scale=_checks.exact_positive(self.scale, "scale"),
-            sensitivity=_checks.exact_positive(self.sensitivity, "sensitivity"),
-            n_candidates=_checks.whole(self.n_candidates, "n_candidates", low=1),
-            n_draws=_checks.whole(self.n_draws, "n_draws", low=1),
-        )
 
     @cached_property
     def price(self) -> Budget:

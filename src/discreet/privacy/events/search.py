@@ -9,12 +9,11 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
 
-from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.numbers.outward import log_up
 from discreet.privacy.accounting import zcdp_epsilon
 from discreet.privacy.budgets import Approx, Budget, Pure, Zcdp, budget_from_json, check_budget, to_json
-from discreet.privacy.events.event import Event
+from discreet.privacy.events.event import Event, Names
 from discreet.privacy.events.run_laws import RunLaw
 
 # Bits of a run's budget, found by halving and then rounded down.
@@ -32,7 +31,7 @@ class _SearchEvent(Event):
     def runs(self) -> RunLaw:
         """The law of the number of runs that count."""
 
-    def _check_run(self) -> None:
+    def _check_numbers(self) -> None:
         check_budget(self.run, "run")
         if not isinstance(self.run, (Pure, Zcdp)):
             raise InvalidArgument(f"`run` must be in Pure or Zcdp; found {self.run!r}.")
@@ -97,19 +96,13 @@ class EvenSearchEvent(_SearchEvent):
     """
 
     kind: ClassVar[str] = "even-search"
+    _positive: ClassVar[Names] = ("stop",)
+    _counts: ClassVar[Names] = ("runs_each", "n_candidates")
 
     law: str
     stop: Fraction
     runs_each: int
     n_candidates: int
-
-    def _check_numbers(self) -> None:
-        self._set(
-            stop=_checks.exact_positive(self.stop, "stop"),
-            runs_each=_checks.whole(self.runs_each, "runs_each", low=1),
-            n_candidates=_checks.whole(self.n_candidates, "n_candidates", low=1),
-        )
-        self._check_run()
 
     @property
     def runs(self) -> RunLaw:
@@ -151,19 +144,13 @@ class PrivateSearchEvent(_SearchEvent):
     """
 
     kind: ClassVar[str] = "private-search"
+    _positive: ClassVar[Names] = ("stop",)
+    _counts: ClassVar[Names] = ("most_runs", "n_candidates")
 
     law: str
     stop: Fraction
     most_runs: int
     n_candidates: int
-
-    def _check_numbers(self) -> None:
-        self._set(
-            stop=_checks.exact_positive(self.stop, "stop"),
-            most_runs=_checks.whole(self.most_runs, "most_runs", low=1),
-            n_candidates=_checks.whole(self.n_candidates, "n_candidates", low=1),
-        )
-        self._check_run()
 
     @property
     def runs(self) -> RunLaw:

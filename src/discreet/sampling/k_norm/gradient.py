@@ -22,13 +22,12 @@ from discreet.privacy.adjacency import Adjacency, Replace
 from discreet.sampling.k_norm.losses import TANH_ERROR, GradientLoss, block_sum_error, check_tanh
 from discreet.sampling.k_norm.rows import BLOCK_ROWS, BoundedRows, GradientSum, RowReader
 from discreet.sampling.targets.displacements import RELATIVE_ERROR, KNormDisplacements
-from discreet.sampling.targets.location_envelopes import Location, Proposals, PublicGrid
-from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget, Target
+from discreet.sampling.targets.location_envelopes import Location, LocationProposer, Proposals, PublicGrid
+from discreet.sampling.targets.targets import Points, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.privacy.coins import Coins
 
 # What is lost in acceptance to a center that is not quite the minimizer, and to the steps that lead there.
 _FOR_CENTER = 2.0**-12
@@ -306,7 +305,7 @@ class ScaledGradient(ScaledTarget):
         return GradientProposer(self, GradientSum(prepared, self.loss, self.ridge))
 
 
-class GradientProposer(Proposer):
+class GradientProposer(LocationProposer):
     """Proposes l2 K-norm displacements from a center near the minimizer.
 
     Parameters
@@ -323,6 +322,7 @@ class GradientProposer(Proposer):
     """
 
     def __init__(self, scaled: ScaledGradient, gradient: GradientSum) -> None:
+        super().__init__(KNormDisplacements, scaled.dimension)
         self._scaled = scaled
         self._gradient = gradient
         whole = self._center()
@@ -341,22 +341,12 @@ class GradientProposer(Proposer):
         nearest: NDArray[np.float64] = np.rint(theta[0] / float(scaled.grid.step))
         return nearest
 
-    def propose(self, coins: Coins, size: int) -> Proposals:
-        """Return proposals: 2 words an entry for lengths, 3 for two entries of directions, refinement excepted."""
-        return self._location.place(KNormDisplacements(size, self._scaled.dimension, coins))
-
     def log_ratio(self, points: Points) -> NDArray[np.float64]:
         """Return the log of target over envelope; minus infinity outside the box."""
         assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
         lengths = _length(self._gradient(points.values))
         ratios = points.displacements.lengths - self._scaled.scale * (lengths + self._left)
         return np.where(self._location.inside(points), ratios, -np.inf)
-
-    def settle(self, points: Points, indices: NDArray[np.intp], coins: Coins) -> NDArray[np.float64]:
-        """Return the grid points next to the exact proposals."""
-        del coins  # displacements keep theirs
-        assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
-        return self._location.settle(points, indices)
 
 
 def _length(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,14 +18,13 @@ from discreet.sampling.k_norm.rows import NormedRows
 from discreet.sampling.pca.second_moments import UnitGrid, check_cells
 from discreet.sampling.quantiles.quantiles import QuantileTarget
 from discreet.sampling.targets.displacements import KNormDisplacements
-from discreet.sampling.targets.location_envelopes import Location, Proposals, PublicGrid
-from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget, Target
+from discreet.sampling.targets.location_envelopes import Location, LocationProposer, PublicGrid
+from discreet.sampling.targets.targets import Points, ScaledTarget, Target
 from discreet.tables.cells.given_cells import matrix_of_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.privacy.coins import Coins
 
 LOSSES = ("log_cosh", "huber")
 # Points are published on a grid of so many steps a unit displacement, at least.
@@ -172,26 +171,16 @@ class ScaledMean(ScaledTarget):
         return MeanProposer(Location(center, self.spread, PublicGrid(self.step, None)), self.dimension)
 
 
-class MeanProposer(Proposer):
+class MeanProposer(LocationProposer):
     """Proposes the target itself: everything is accepted."""
 
     def __init__(self, location: Location, dimension: int) -> None:
+        super().__init__(KNormDisplacements, dimension)
         self._location = location
-        self._dimension = dimension
-
-    def propose(self, coins: Coins, size: int) -> Proposals:
-        """Return draws of the target."""
-        return self._location.place(KNormDisplacements(size, self._dimension, coins))
 
     def log_ratio(self, points: Points) -> NDArray[np.float64]:
         """Return 0."""
         return np.zeros(points.values.shape[0])
-
-    def settle(self, points: Points, indices: NDArray[np.intp], coins: Coins) -> NDArray[np.float64]:
-        """Return the grid points next to the exact draws."""
-        del coins  # displacements keep theirs
-        assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
-        return self._location.settle(points, indices)
 
 
 class KNormGradient:

@@ -103,8 +103,7 @@ class PublicLine:
                 )
         if not per_unit < 2**1000:
             raise InvalidArgument("`bounds` are too close: the steps of their grid are not representable. Widen them.")
-        object.__setattr__(self, "n_points", n_points)
-        object.__setattr__(self, "_per_unit", float(per_unit))
+        _checks.set_fields(self, n_points=n_points, _per_unit=float(per_unit))
 
     def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return which point each finite value becomes, int64 from 0 to n_points - 1; a monotone function."""

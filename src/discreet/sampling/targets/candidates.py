@@ -12,12 +12,11 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument
 from discreet.lattice.noise.gumbel import check_gumbel_scale, noisy_top
-from discreet.sampling.evaluation import check_function, complete_rows, evaluate, rows_of
+from discreet.sampling.evaluation import check_function, evaluate, rows_of
+from discreet.sampling.targets.own_utilities import OwnUtility
 from discreet.sampling.targets.targets import BELIEVED, ExactTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.coins import Coins
 
@@ -26,7 +25,7 @@ _MOST_STEPS = 2.0**53
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FiniteCandidates(ExactTarget):
+class FiniteCandidates(OwnUtility, ExactTarget):
     """A choice among public candidates, with probabilities proportional to ``exp(scale * u)``.
 
     Parameters
@@ -64,20 +63,16 @@ class FiniteCandidates(ExactTarget):
     """
 
     candidates: Any
-    utility: Callable[[np.ndarray, np.ndarray], Any]
-    change: Any
     step: Any = None
-    example: Any
 
     def __post_init__(self) -> None:
         points = rows_of(self.candidates, "candidates")
         if points.size == 0 or not np.isfinite(points).all():
             raise InvalidArgument("`candidates` must hold at least one point, and finite numbers only.")
-        object.__setattr__(self, "candidates", points)
-        object.__setattr__(self, "change", _checks.exact_positive(self.change, "change"))
+        _checks.set_fields(self, candidates=points)
         if self.step is not None:
-            object.__setattr__(self, "step", _checks.exact_positive(self.step, "step"))
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
+            _checks.check_fields(self, _checks.exact_positive, "step")
+        self._read_change()
         values = check_function(self.utility, points, self.example, "utility")
         if values.ndim != 1:
             raise InvalidArgument(f"`utility` must return one number a candidate; found the shape {values.shape}.")
@@ -113,14 +108,6 @@ class FiniteCandidates(ExactTarget):
     def notes(self) -> tuple[str, ...]:
         """The change is believed."""
         return (BELIEVED.format("sensitivity"),)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> np.ndarray:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def check_scale(self, scale: Fraction) -> None:
         """Refuse a scale whose noise no program can draw."""

@@ -22,6 +22,7 @@ from discreet.numbers.outward import exp_down
 from discreet.privacy.adjacency import AddRemove, Replace
 from discreet.sampling.evaluation import check_function, complete_rows, evaluate, rows_of
 from discreet.sampling.targets.bases import Base, check_base
+from discreet.sampling.targets.own_utilities import OnExample
 from discreet.sampling.targets.targets import Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _needs_rows(name: str, n_rows: int | None) -> int:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Posterior(Target):
+class Posterior(OnExample, Target):
     """A draw from a tempered posterior: prior times likelihood to the power `scale`, each value moved into bounds.
 
     Parameters
@@ -161,15 +162,13 @@ class Posterior(Target):
     lower: float
     upper: float
     prior: Base
-    example: Any
 
     def __post_init__(self) -> None:
         check_base(self.prior, "prior")
-        for name in ("lower", "upper"):
-            object.__setattr__(self, name, _checks.exact(getattr(self, name), name))
+        _checks.check_fields(self, _checks.exact, "lower", "upper")
         if not self.lower < self.upper:
             raise InvalidArgument(f"`lower` must be below `upper`; found {self.lower} and {self.upper}.")
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
+        self._read_example()
         values = check_function(self.log_likelihood, self.prior.test_points(), self.example, "log_likelihood")
         if values.ndim != 2 or values.shape[1] != self.example.shape[0]:
             raise InvalidArgument(
@@ -191,14 +190,6 @@ class Posterior(Target):
         """Return upper - lower."""
         del adjacency  # one record is added, removed or replaced: the same bound
         return Fraction(self.upper) - Fraction(self.lower)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> np.ndarray:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def at(self, scale: Fraction, n_rows: int | None) -> ScaledTarget:
         """Return the posterior at the power `scale`."""

@@ -16,18 +16,17 @@ from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.lattice.noise.rounding import ROUNDOFF
 from discreet.numbers.outward import exp_down, exp_up
-from discreet.sampling.evaluation import check_function, complete_rows, evaluate, public_uniforms, rows_of
+from discreet.sampling.evaluation import check_function, evaluate, public_uniforms
 from discreet.sampling.targets.displacements import RELATIVE_ERROR, NormalDisplacements
-from discreet.sampling.targets.location_envelopes import Location, Proposals, PublicGrid
-from discreet.sampling.targets.targets import BELIEVED, Points, Proposer, ScaledTarget, Target
+from discreet.sampling.targets.location_envelopes import Location, LocationProposer, Proposals, PublicGrid
+from discreet.sampling.targets.own_utilities import OwnUtility
+from discreet.sampling.targets.targets import BELIEVED, Points, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from discreet.privacy.adjacency import Adjacency
-    from discreet.privacy.coins import Coins
 
 # What is lost in acceptance to a center that is not quite the mode.
 _FOR_CENTER = 2.0**-10
@@ -37,7 +36,7 @@ MOST_STEPS = 10**5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StronglyConcave(Target):
+class StronglyConcave(OwnUtility, Target):
     """A utility that bends everywhere between two public curvatures: density proportional to ``exp(scale * u(x))``.
 
     Parameters
@@ -82,26 +81,21 @@ class StronglyConcave(Target):
     0.77
     """
 
-    utility: Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
     gradient: Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
     columns: int
     convexity: Any
     smoothness: Any
     reach: Any
-    change: Any
     error: Any = 0
     gradient_error: Any = 0
-    example: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", _checks.integer(self.columns, "columns", low=1, high=1000))
-        for name in ("convexity", "smoothness", "reach", "change"):
-            object.__setattr__(self, name, _checks.exact_positive(getattr(self, name), name))
-        for name in ("error", "gradient_error"):
-            object.__setattr__(self, name, _checks.exact_nonnegative(getattr(self, name), name))
+        _checks.check_fields(self, _checks.integer, "columns", low=1, high=1000)
+        _checks.check_fields(self, _checks.exact_positive, "convexity", "smoothness", "reach")
+        _checks.check_fields(self, _checks.exact_nonnegative, "error", "gradient_error")
         if not self.convexity <= self.smoothness:
             raise InvalidArgument("`convexity` must be at most `smoothness`. Declare the smaller curvature first.")
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
+        self._read_change()
         points = 2 * float(self.reach) * (2 * public_uniforms(self.columns) - 1)
         check_function(self.utility, points, self.example, "utility")
         self._check_curvature(points, check_function(self.gradient, points, self.example, "gradient"))
@@ -128,19 +122,6 @@ class StronglyConcave(Target):
     def dimension(self) -> int:
         """How many numbers a point has."""
         return self.columns
-
-    def sensitivity(self, adjacency: Adjacency) -> Fraction:
-        """Return the declared change."""
-        del adjacency
-        return Fraction(self.change)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> NDArray[np.float64]:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def at(self, scale: Fraction, n_rows: int | None) -> ScaledConcave:
         """Return the target at a public scale.
@@ -258,10 +239,11 @@ class ScaledConcave(ScaledTarget):
         return ConcaveProposer(self, prepared)
 
 
-class ConcaveProposer(Proposer):
+class ConcaveProposer(LocationProposer):
     """Proposes normal displacements from the peak of the parabola that touches the log density near its mode."""
 
     def __init__(self, scaled: ScaledConcave, rows: NDArray[np.float64]) -> None:
+        super().__init__(NormalDisplacements, scaled.dimension)
         self._scaled = scaled
         self._rows = rows
         target, step = scaled.target, float(scaled.grid.step)
@@ -286,10 +268,6 @@ class ConcaveProposer(Proposer):
             point *= reach / max(float(np.sqrt((point * point).sum())), reach)
         return point
 
-    def propose(self, coins: Coins, size: int) -> Proposals:
-        """Return proposals: 3 words for two entries, refinement excepted."""
-        return self._location.place(NormalDisplacements(size, self._scaled.dimension, coins))
-
     def log_ratio(self, points: Points) -> NDArray[np.float64]:
         """Return the log of target over envelope; minus infinity outside the box."""
         assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
@@ -298,9 +276,3 @@ class ConcaveProposer(Proposer):
         parabola = moved @ self._slope - self._convexity / 2 * (moved * moved).sum(axis=1)
         ratios = scaled.scale * (rises - parabola) - scaled.slack
         return np.where(self._location.inside(points), ratios, -np.inf)
-
-    def settle(self, points: Points, indices: NDArray[np.intp], coins: Coins) -> NDArray[np.float64]:
-        """Return the grid points next to the exact proposals."""
-        del coins  # displacements keep theirs
-        assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
-        return self._location.settle(points, indices)

@@ -17,19 +17,15 @@ from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.noise.race import race
 from discreet.sampling.evaluation import (
     check_below,
-    check_function,
-    complete_rows,
     evaluate,
     public_uniforms,
-    rows_of,
 )
 from discreet.sampling.grids import ROUNDING, Cells, GridTarget, Heights, Modulus, check_grid
 from discreet.sampling.targets.bases import limits_of
+from discreet.sampling.targets.own_utilities import OwnUtility
 from discreet.sampling.targets.targets import BELIEVED, FLOOR, ExactTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from discreet.lattice.bounds import Box, Interval
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LogHoelder(GridTarget):
+class LogHoelder(OwnUtility, GridTarget):
     """A utility on a box of at most three dimensions with ``|u(x) - u(y)| <= constant * distance**exponent``.
 
     Distances are in parts of the box: the largest difference of a coordinate over its side.
@@ -93,27 +89,21 @@ class LogHoelder(GridTarget):
     (1,)
     """
 
-    utility: Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
     bounds: Interval | Box
     constant: Any
     exponent: Any = Fraction(1)
-    change: Any
     error: Any = 0
-    example: Any
     per_side: int | None = None
 
     def __post_init__(self) -> None:
         check_grid(self.bounds, self.per_side, "LogHoelder")
-        object.__setattr__(self, "constant", _checks.exact_positive(self.constant, "constant"))
-        exponent = _checks.exact_positive(self.exponent, "exponent")
-        if not exponent <= 1:
+        _checks.check_fields(self, _checks.exact_positive, "constant", "exponent")
+        if not self.exponent <= 1:
             raise InvalidArgument(
-                f"`exponent` must satisfy 0 < exponent <= 1; found {exponent}. Beyond 1 only constants qualify."
+                f"`exponent` must satisfy 0 < exponent <= 1; found {self.exponent}. Beyond 1 only constants qualify."
             )
-        object.__setattr__(self, "exponent", exponent)
-        object.__setattr__(self, "change", _checks.exact_positive(self.change, "change"))
-        object.__setattr__(self, "error", _checks.exact_nonnegative(self.error, "error"))
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
+        _checks.check_fields(self, _checks.exact_nonnegative, "error")
+        self._read_change()
         self._check_on_example()
 
     def _check_on_example(self) -> None:
@@ -122,9 +112,7 @@ class LogHoelder(GridTarget):
         near = parts[::-1] + (parts - parts[::-1]) * 2.0 ** -(np.arange(parts.shape[0]) % 40)[:, None]
         lower, upper = limits_of(self.bounds)
         pairs = np.vstack([parts, parts[::-1], near])
-        values = check_function(self.utility, lower + (upper - lower) * pairs, self.example, "utility")
-        if values.ndim != 1:
-            raise InvalidArgument(f"`utility` must return one number a point; found the shape {values.shape}.")
+        values = self._tried(lower + (upper - lower) * pairs)
         one, other, nearby = np.split(values, 3)
         for rises, distances in (
             (one - other, np.abs(parts - parts[::-1]).max(axis=1)),
@@ -138,11 +126,6 @@ class LogHoelder(GridTarget):
         """What is drawn."""
         return f"log-Hoelder utility in {self.dimension} dimensions"
 
-    def sensitivity(self, adjacency: Adjacency) -> Fraction:
-        """Return the declared change."""
-        del adjacency
-        return Fraction(self.change)
-
     @property
     def notes(self) -> tuple[str, ...]:
         """Change and modulus are believed."""
@@ -152,14 +135,6 @@ class LogHoelder(GridTarget):
         """Return the declared modulus."""
         del n_rows  # it holds for every data set
         return Modulus(constant=self.constant, exponent=self.exponent, error=self.error)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> NDArray[np.float64]:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def evaluate(self, prepared: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the user's function, NaN where it fails."""
@@ -213,7 +188,7 @@ class Discretized(ExactTarget):
             raise InvalidArgument("`per_side` must say how many cells a side the grid has.")
         check_grid(self.target.bounds, self.per_side, "Discretized")
         if self.n_rows is not None:
-            object.__setattr__(self, "n_rows", _checks.whole(self.n_rows, "n_rows", low=1))
+            _checks.check_fields(self, _checks.whole, "n_rows", low=1)
 
     @property
     def name(self) -> str:

@@ -22,21 +22,18 @@ from discreet.numbers.mills import normal_tail
 from discreet.numbers.outward import exp_down, round_down
 from discreet.sampling.evaluation import (
     check_below,
-    check_function,
-    complete_rows,
     evaluate,
     public_uniforms,
-    rows_of,
     uniforms,
 )
 from discreet.sampling.targets.bases import Normal, limits_of
+from discreet.sampling.targets.own_utilities import OwnUtility
 from discreet.sampling.targets.targets import BELIEVED, FLOOR, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.lattice.bounds import Box, Interval
-    from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.coins import Coins
 
 # Rounding of a log ratio of size at most 2 * 700, and what doubles do to the law of proposals; both generous.
@@ -49,42 +46,30 @@ _LARGEST_NORMAL = 9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _WithSlopes(Target):
+class _WithSlopes(OwnUtility, Target):
     """What the two targets of this module share.
 
     Parameters
     ----------
-    utility : callable
-        Takes points, shape (size, dimension), and rows, shape (n_rows, n_columns); returns one number a point.
     slopes : number or sequence of numbers
         The most by which the utility changes per unit of each coordinate, for every data set; one for all, or one a
         coordinate. It may grow with the number of rows, which is then public.
-    change : number
-        The most by which the utility of a point changes when a record is added, removed or replaced.
     error : number, default 0
         By how much an evaluation may be off; 0 if the bounds speak of what is computed.
-    example : array-like
-        Public rows with the columns of the data, on which the function is tried.
     """
 
-    utility: Callable[[np.ndarray, np.ndarray], Any]
     slopes: Any
-    change: Any
     error: Any = 0
-    example: Any
 
     def __post_init__(self) -> None:
         slopes = [self.slopes] * self.dimension if np.ndim(self.slopes) == 0 else list(self.slopes)
         if len(slopes) != self.dimension:
             raise InvalidArgument(f"`slopes` must be one number or {self.dimension}; found {len(slopes)}.")
-        object.__setattr__(self, "slopes", tuple(_checks.exact_positive(slope, "slopes") for slope in slopes))
-        object.__setattr__(self, "change", _checks.exact_positive(self.change, "change"))
-        object.__setattr__(self, "error", _checks.exact_nonnegative(self.error, "error"))
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
+        _checks.set_fields(self, slopes=tuple(_checks.exact_positive(slope, "slopes") for slope in slopes))
+        _checks.check_fields(self, _checks.exact_nonnegative, "error")
+        self._read_change()
         center, points = self._center(), self._test_points()
-        values = check_function(self.utility, np.vstack([center, points]), self.example, "utility")
-        if values.ndim != 1:
-            raise InvalidArgument(f"`utility` must return one number a point; found the shape {values.shape}.")
+        values = self._tried(np.vstack([center, points]))
         penalties = np.abs(points - center) @ np.array([float(slope) for slope in self.slopes])
         check_below(np.abs(values[1:] - values[0]), penalties, "`utility` is steeper than `slopes`")
 
@@ -93,19 +78,6 @@ class _WithSlopes(Target):
 
     def _test_points(self) -> np.ndarray:
         raise AssertionError
-
-    def sensitivity(self, adjacency: Adjacency) -> Fraction:
-        """Return the declared change."""
-        del adjacency
-        return Fraction(self.change)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> np.ndarray:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def _scaled(
         self, scale: Fraction, least: Fraction, reach: float, outward: Callable[..., np.ndarray]

@@ -18,12 +18,15 @@ import numpy as np
 
 from discreet.lattice.noise import rounding
 from discreet.sampling.targets.displacements import RELATIVE_ERROR, Displacements
-from discreet.sampling.targets.targets import Points
+from discreet.sampling.targets.targets import Points, Proposer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from discreet.lattice.noise.box_muller import Limits
+    from discreet.privacy.coins import Coins
 
 # The error of a proposal in steps beyond that of its displacement, relative to the numbers that were added.
 _OF_SUMS = 8 * rounding.ROUNDOFF
@@ -147,3 +150,23 @@ class Location:
             return None
         low, high = entries[column]
         return self._rest[column] + low * self._spread, self._rest[column] + high * self._spread
+
+
+class LocationProposer(Proposer):
+    """Proposes displacements of one law from a private center; a subclass sets `_location`, and evaluates."""
+
+    _location: Location
+
+    def __init__(self, law: Callable[[int, int, Coins], Displacements], dimension: int) -> None:
+        self._law = law
+        self._dimension = dimension
+
+    def propose(self, coins: Coins, size: int) -> Proposals:
+        """Return proposals, from a public number of words, refinement excepted."""
+        return self._location.place(self._law(size, self._dimension, coins))
+
+    def settle(self, points: Points, indices: NDArray[np.intp], coins: Coins) -> NDArray[np.float64]:
+        """Return the grid points next to the exact proposals."""
+        del coins  # displacements keep theirs
+        assert isinstance(points, Proposals)  # noqa: S101  (its own kind)
+        return self._location.settle(points, indices)

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import _checks
-from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidType
+from discreet.errors import IncompatiblePlan, InvalidType
 from discreet.lattice.bounds import Interval
 from discreet.lattice.noise import accuracy
 from discreet.lattice.noise.rounding import ROUNDOFF
 from discreet.lattice.noise.thresholds import Threshold
 from discreet.numbers.intervals import enclose
 from discreet.numbers.outward import exp_down, exp_up
-from discreet.sampling.evaluation import check_below, check_function, complete_rows, evaluate, rows_of
+from discreet.sampling.evaluation import check_below, evaluate
+from discreet.sampling.targets.own_utilities import OwnUtility
 from discreet.sampling.targets.targets import BELIEVED, Points, Proposer, ScaledTarget, Target
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lattice.noise.box_muller import Limits
-    from discreet.privacy.adjacency import Adjacency
     from discreet.privacy.coins import Coins
 
 # A step of the search is so small that the log density changes by at most this.
@@ -46,7 +46,7 @@ _LARGEST_SLACK = Fraction(1, 8)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LogConcave(Target):
+class LogConcave(OwnUtility, Target):
     """A concave utility on an interval: density proportional to ``exp(scale * u(x))`` there.
 
     Parameters
@@ -86,26 +86,20 @@ class LogConcave(Target):
     0.462
     """
 
-    utility: Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
     bounds: Interval
     slope: Any
-    change: Any
     error: Any = Fraction(1, 2**40)
-    example: Any
 
     def __post_init__(self) -> None:
         if not isinstance(self.bounds, Interval):
             raise InvalidType(
                 f"`bounds` must be an Interval: the domain is a bounded line; found {type(self.bounds).__name__}."
             )
-        for name in ("slope", "change"):
-            object.__setattr__(self, name, _checks.exact_positive(getattr(self, name), name))
-        object.__setattr__(self, "error", _checks.exact_nonnegative(self.error, "error"))
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
+        _checks.check_fields(self, _checks.exact_positive, "slope")
+        _checks.check_fields(self, _checks.exact_nonnegative, "error")
+        self._read_change()
         points = np.linspace(self.bounds.lower, self.bounds.upper, 257)[:, None]
-        values = check_function(self.utility, points, self.example, "utility")
-        if values.ndim != 1:
-            raise InvalidArgument(f"`utility` must return one number a point; found the shape {values.shape}.")
+        values = self._tried(points)
         steepest = np.full(256, float(self.slope) * (self.bounds.upper - self.bounds.lower) / 256)
         noise = 4 * float(self.error)
         check_below(np.abs(np.diff(values)) - noise, steepest, "`utility` is steeper than `slope`")
@@ -120,19 +114,6 @@ class LogConcave(Target):
     def dimension(self) -> int:
         """One."""
         return 1
-
-    def sensitivity(self, adjacency: Adjacency) -> Fraction:
-        """Return the declared change."""
-        del adjacency
-        return Fraction(self.change)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> NDArray[np.float64]:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def at(self, scale: Fraction, n_rows: int | None) -> ScaledLogConcave:
         """Return the target at a public scale.

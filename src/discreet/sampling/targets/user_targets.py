@@ -11,19 +11,18 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import IncompatiblePlan, InvalidArgument
 from discreet.numbers.outward import exp_down
-from discreet.sampling.evaluation import check_below, check_function, complete_rows, evaluate, rows_of
+from discreet.sampling.evaluation import check_below, evaluate
 from discreet.sampling.targets.bases import Base, check_base
 from discreet.sampling.targets.common_envelopes import ERROR, BoundedUtility
+from discreet.sampling.targets.own_utilities import OwnUtility
 from discreet.sampling.targets.targets import BELIEVED, ScaledTarget, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.privacy.adjacency import Adjacency
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UserTarget(Target):
+class UserTarget(OwnUtility, Target):
     """A utility of one's own with declared public bounds.
 
     Parameters
@@ -61,33 +60,27 @@ class UserTarget(Target):
     As far as `change`, `error` and the bound on acceptance are true. Proof: docs/proofs/sampling.md
     """
 
-    utility: Callable[[np.ndarray, np.ndarray], Any]
     base: Base
     upper: Any
-    change: Any
     lower: Any = None
     acceptance: Callable[[Fraction, int | None], Any] | None = None
     error: Any = 0
-    example: Any
     title: str = "user-defined target"
 
     def __post_init__(self) -> None:
         check_base(self.base, "base")
-        object.__setattr__(self, "upper", _checks.exact(self.upper, "upper"))
-        object.__setattr__(self, "change", _checks.exact_positive(self.change, "change"))
-        object.__setattr__(self, "error", _checks.exact_nonnegative(self.error, "error"))
+        _checks.check_fields(self, _checks.exact, "upper")
         if self.lower is not None:
-            object.__setattr__(self, "lower", _checks.exact(self.lower, "lower"))
+            _checks.check_fields(self, _checks.exact, "lower")
             if not self.lower < self.upper:
                 raise InvalidArgument(f"`lower` must be below `upper`; found {self.lower} and {self.upper}.")
         if self.lower is None and self.acceptance is None:
             raise InvalidArgument(
                 "`lower` or `acceptance` must be given: without a public bound of acceptance no time is private."
             )
-        object.__setattr__(self, "example", complete_rows(self.example, rows_of(self.example, "example").shape[1]))
-        values = check_function(self.utility, self.base.test_points(), self.example, "utility")
-        if values.ndim != 1:
-            raise InvalidArgument(f"`utility` must return one number a point; found the shape {values.shape}.")
+        _checks.check_fields(self, _checks.exact_nonnegative, "error")
+        self._read_change()
+        values = self._tried(self.base.test_points())
         check_below(values, np.full(values.shape, float(self.upper)), "`utility` is above `upper`")
         if self.lower is not None:
             check_below(np.full(values.shape, float(self.lower)), values, "`utility` is below `lower`")
@@ -101,19 +94,6 @@ class UserTarget(Target):
     def dimension(self) -> int:
         """How many numbers a point has."""
         return self.base.dimension
-
-    def sensitivity(self, adjacency: Adjacency) -> Fraction:
-        """Return the declared change."""
-        del adjacency
-        return Fraction(self.change)
-
-    def count(self, data: Any) -> int:
-        """Return the number of rows."""
-        return int(rows_of(data).shape[0])
-
-    def prepare(self, data: Any) -> np.ndarray:
-        """Return the rows, complete."""
-        return complete_rows(data, self.example.shape[1])
 
     def at(self, scale: Fraction, n_rows: int | None) -> ScaledTarget:
         """Return the law at a public scale; refuse a bound on acceptance that the example violates."""

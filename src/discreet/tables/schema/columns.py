@@ -90,10 +90,7 @@ class Number:
         unit: Any = self.unit
         if unit is not None and (not isinstance(unit, str) or not unit.strip() or set(unit) & set("0123456789.,+-")):
             raise InvalidArgument('`unit` must be a text without digits and signs of numbers, such as "%".')
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "missing", missing)
-        object.__setattr__(self, "unit", None if unit is None else unit.strip())
+        _checks.set_fields(self, lower=lower, upper=upper, missing=missing, unit=None if unit is None else unit.strip())
 
 
 @dataclass(frozen=True, init=False)
@@ -148,8 +145,7 @@ class Date(Number):
         policy = _missing(missing)
         if isinstance(policy, Constant):
             policy = Constant(float(days_between(first, _date(policy.value, "missing"))))
-        object.__setattr__(self, "first", first)
-        object.__setattr__(self, "format", format)
+        _checks.set_fields(self, first=first, format=format)
         Number.__init__(self, 0.0, float(days_between(first, last)), missing=policy, description=description)
 
     @property
@@ -232,9 +228,7 @@ class Category:
             missing = Constant(_level(missing.value))
             if missing.value not in levels:
                 raise InvalidArgument("`missing` must be a constant that is one of the levels; found another one.")
-        object.__setattr__(self, "levels", levels)
-        object.__setattr__(self, "missing", missing)
-        object.__setattr__(self, "labels", _labels(self.labels, levels))
+        _checks.set_fields(self, levels=levels, missing=missing, labels=_labels(self.labels, levels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +263,7 @@ class Flag:
             if value is None:
                 raise InvalidArgument('`missing` of a flag must be "error", "drop" or the constant 0 or 1.')
             missing = Constant(value)
-        object.__setattr__(self, "missing", missing)
-        object.__setattr__(self, "labels", _labels(self.labels, ("0", "1")))
+        _checks.set_fields(self, missing=missing, labels=_labels(self.labels, ("0", "1")))
 
 
 Column = Number | Category | Flag
@@ -397,5 +390,4 @@ class Reading:
             raise InvalidArgument(
                 f"`decimal` and `delimiter` must differ; both are {self.decimal!r}. Declare the delimiter, often ';'."
             )
-        object.__setattr__(self, "missing_tokens", tuple(tokens))
-        object.__setattr__(self, "encoding", encoding_name(self.encoding))
+        _checks.set_fields(self, missing_tokens=tuple(tokens), encoding=encoding_name(self.encoding))
