@@ -29,7 +29,7 @@ from descent.estimators import (
 from discreet.descent.losses import LogisticLoss
 from discreet.descent.rivals.models import default_steps
 from discreet.descent.step_models import column_scale
-from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
+from discreet.errors import IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.sparse import INSTEAD
 from discreet.lattice.row_grid import RowGrid
 from public_state import beside_the_release
@@ -297,24 +297,6 @@ def test_api_17_arguments_of_scikit_learn_are_refused_with_advice(make, name):
         X, y, labels = table()
         with pytest.raises(InvalidType, match="no argument `sample_weight`"):
             make().fit(X, target_of(make, y, labels), sample_weight=np.ones(300))
-
-
-@everyone
-def test_the_ledger_pays_once_and_must_speak_of_the_same_neighbours(make):
-    """One fit is one entry; a fit that the ledger refuses leaves the model as it was."""
-    X, y, labels = table()
-    model = make()
-    ledger = seeded(model)
-    first = model.fit(X, target_of(make, y, labels), ledger=ledger).coef_
-    assert len(ledger.entries) == 1
-    assert model.release_.label == "not private: test seed"
-    with pytest.raises(BudgetExceeded):
-        model.fit(X, target_of(make, y, labels), ledger=ledger)
-    np.testing.assert_array_equal(model.coef_, first)
-    with pytest.raises(dp.errors.AdjacencyMismatch):
-        model.fit(X, target_of(make, y, labels), ledger=seeded(model, adjacency=dp.AddRemove()))
-    with pytest.raises(InvalidType, match="ledger"):
-        model.fit(X, target_of(make, y, labels), ledger=[])
 
 
 def test_the_printed_noise_says_its_true_cost():

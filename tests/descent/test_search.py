@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 import discreet as dp
@@ -373,29 +373,6 @@ def test_a_score_has_the_noise_that_its_budget_asks_for():
         noise = [search_draws.noisy_score(7 * LOSS_UNITS, run, coins) for _ in range(4000)]
         assert np.mean(noise) == pytest.approx(7 * LOSS_UNITS, abs=5 * std / 4000**0.5)
         assert 0.93 < np.std(noise) / std < 1.07
-
-
-def test_a_search_is_cloned_and_reproduced_by_seeded_coins():
-    """Equal coins give equal searches, labelled as a test; a clone is unfitted."""
-    X, y = labelled()
-
-    one, two = (search().fit(X, y, ledger=seeded(BUDGET, 4)) for _ in range(2))
-    assert one.best_score_ == two.best_score_
-    assert (one.best_estimator_.coef_ == two.best_estimator_.coef_).all()
-    assert one.release_.label == "not private: test seed"
-    assert not hasattr(clone(one), "best_estimator_")
-
-
-def test_names_of_columns_are_kept():
-    """A frame's names go with the search and with its best estimator."""
-    pandas = pytest.importorskip("pandas")
-    X, y = labelled()
-    frame = pandas.DataFrame(X, columns=list("abcdef"))
-    found = search().fit(frame, y)
-    assert found.feature_names_in_.tolist() == list("abcdef")
-    assert (found.predict(frame) == found.best_estimator_.predict(frame)).all()
-    found.fit(X, y)
-    assert not hasattr(found, "feature_names_in_")
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3])

@@ -9,14 +9,20 @@ import functools
 import inspect
 import json
 import pickle
+import warnings
 from typing import ClassVar
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import sklearn
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import discreet as dp
@@ -74,6 +80,23 @@ def ledger_for(model, *, seed=3, total=None, adjacency=None):
     adjacency = adjacency_of(model) if adjacency is None else adjacency
     coins = dp.Coins.from_seed(seed)
     return {"ledger": dp.Ledger(total=total or model.budget, adjacency=adjacency, coins=coins, **sums)}
+
+
+def room(model, n_fits):
+    """Return the same of a ledger with room for so many fits."""
+    total = overspent(model.budget, n_fits)
+    if isinstance(model.budget, dp.Approx):
+        total = dp.Approx(epsilon=total.epsilon, delta=n_fits * model.budget.delta)
+    return ledger_for(model, total=total)
+
+
+def routed(routing):
+    return sklearn.config_context(enable_metadata_routing=routing)
+
+
+def quiet():
+    """Leave out that noise hides a small table."""
+    return warnings.catch_warnings(action="ignore", category=dp.NoiseDominatedWarning)
 
 
 def fit(case, model=None, *, rows=None, **options):
@@ -332,10 +355,7 @@ class ReleaseContract(EstimatorContract):
     def test_equal_coins_give_equal_bits_and_others_do_not(self, case):
         """A second fit is another release, which is paid for and replaces the first."""
         model = self.make(case)
-        total = overspent(model.budget, MOST_FITS)
-        if isinstance(model.budget, dp.Approx):
-            total = dp.Approx(epsilon=total.epsilon, delta=MOST_FITS * model.budget.delta)
-        paid = ledger_for(model, total=total)
+        paid = room(model, MOST_FITS)
         first = copy.deepcopy(fit(case, model, **paid))
         assert answers(case, first) == answers(case, fit(case, self.make(case)))
         found, n_fits = repr(first.release_.value), 1
@@ -444,11 +464,61 @@ class ScoredContract(ReleaseContract, PeerContract):
     """What holds for regressors and classifiers, and for what searches for one."""
 
     methods: ClassVar = {"predict": ["X"], "score": ["X", "y"]}
+    # What a grid search tries.
+    tried: ClassVar = {"fit_intercept": [True, False]}
 
     def test_a_score_is_a_float(self, case):
         """As scikit-learn's is."""
         X, y = rows_of(case)
         assert type(fitted(case).score(X, y)) is float
+
+    @pytest.mark.parametrize("routing", [False, True])
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    def test_api_01_cross_validation_leaves_one_entry_a_fold(self, array_case, routing, n_jobs):
+        """API-01: five folds are five entries in the one ledger, with routing or not, in threads, sparse rows too."""
+        for X in (TABLE, scipy.sparse.csr_array(TABLE)) if array_case.sparse else (TABLE,):
+            model = array_case.make()
+            ledger = room(model, 5)["ledger"]
+            with routed(routing), joblib.parallel_config(backend="threading"), quiet():
+                scores = cross_val_score(
+                    model, X, array_case.y, cv=5, params={"ledger": ledger}, n_jobs=n_jobs, error_score="raise"
+                )
+            assert len(scores) == len(ledger.entries) == 5
+            assert {entry.event.budget for entry in ledger.entries} == {model.budget}
+
+    @pytest.mark.parametrize("routing", [False, True])
+    def test_grid_search_leaves_one_entry_a_fit(self, array_case, routing):
+        """Two candidates, three folds and a refit are seven entries."""
+        model = array_case.make()
+        ledger = room(model, 7)["ledger"]
+        with routed(routing), quiet():
+            search = GridSearchCV(model, self.tried, cv=KFold(3), error_score="raise")
+            search.fit(TABLE, array_case.y, ledger=ledger)
+        assert len(ledger.entries) == 7
+
+    @pytest.mark.parametrize("routing", [False, True])
+    def test_a_pipeline_passes_the_ledger_on(self, array_case, routing):
+        """`model__ledger` without routing, `ledger` with it: one entry either way, of sparse rows too."""
+        for X in (TABLE, scipy.sparse.csr_array(TABLE)) if array_case.sparse else (TABLE,):
+            model = array_case.make()
+            ledger = room(model, 1)["ledger"]
+            pipeline = Pipeline([("same", FunctionTransformer(accept_sparse=True)), ("model", model)])
+            with routed(routing), quiet():
+                pipeline.fit(X, array_case.y, **({"ledger": ledger} if routing else {"model__ledger": ledger}))
+            assert len(ledger.entries) == 1
+            assert pipeline.predict(X).shape == (N_ROWS,)
+
+    def test_api_03_a_column_of_targets_is_warned_of_where_it_was_given(self, array_case):
+        """API-03: y of shape (n, 1) gives scikit-learn's warning, at the caller's line, and the fit of the flat one."""
+        model = array_case.make()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(TABLE, array_case.y[:, None], **ledger_for(model))
+        found = [one for one in caught if issubclass(one.category, DataConversionWarning)]
+        assert len(found) == 1
+        assert "column-vector" in str(found[0].message)
+        assert found[0].filename == __file__
+        assert answers(array_case, model) == answers(array_case, fitted(array_case))
 
     def test_its_tags_expect_poor_scores(self, case):
         """Noise hides what a table of scikit-learn's checks says."""
@@ -538,6 +608,21 @@ class ClassifierContract(ModelContract):
         assert ((chances[:, 1] > 0.5) == (decision > 0)).all()
         np.testing.assert_allclose(chances.sum(axis=1), 1.0)
 
+    def test_folds_are_drawn_by_labels(self, array_case):
+        """Of texts: each fold is one entry."""
+        model = array_case.make(classes=("no", "yes"))
+        ledger = room(model, 3)["ledger"]
+        with quiet():
+            scores = cross_val_score(
+                model,
+                TABLE,
+                np.array(["no", "yes"])[array_case.y],
+                cv=3,
+                params={"ledger": ledger},
+                error_score="raise",
+            )
+        assert len(scores) == len(ledger.entries) == 3
+
     @pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1.0, 1.0), (3, 7)], ids=repr)
     def test_labels_of_every_kind_are_kept(self, array_case, labels):
         """Texts, booleans, floats and whole numbers: predicted and read from a file as they were declared."""
@@ -609,6 +694,8 @@ class TransformerContract(PeerContract):
 
 class SearchContract(ScoredContract):
     """What holds for a search."""
+
+    tried: ClassVar = {"mean_runs": [2, 3]}
 
     def test_the_best_is_one_of_the_candidates(self, case):
         """Its place, its settings, its fit and its release are those of the search."""

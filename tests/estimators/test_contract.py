@@ -135,6 +135,7 @@ class TestKNormGradientQuantileRegression(RegressorContract):
 
     of = "KNormGradientQuantileRegression"
     withheld: ClassVar = {"n_iter_": "there is one draw"}
+    tried: ClassVar = {"quantile": [0.5, 0.25]}
 
     peer: ClassVar = partial(QuantileRegressor, alpha=0)
 

@@ -409,17 +409,6 @@ def test_a_missing_cell_names_its_column_and_spends_nothing(make, bad):
         assert ledger.entries == ()
 
 
-def test_a_refused_fit_leaves_the_model_as_it_was():
-    """SEM-10: exceeding the total on the second fit raises before any noise and changes nothing."""
-    X, targets = table(n=500)
-    ledger = dp.Ledger(total=dp.Gdp(mu="1.1"), adjacency=dp.Replace())
-    model = linear().fit(X, targets["linear"], ledger=ledger)
-    before = dict(model.__dict__)
-    with pytest.raises(dp.BudgetExceeded):
-        model.fit(X[:, :2], targets["linear"], ledger=ledger)
-    assert model.__dict__ == before
-
-
 @everyone
 def test_a_fit_keeps_nothing_of_the_rows(make):
     """Neighbours with equal coins differ in the release and in what follows from it alone."""

@@ -128,24 +128,6 @@ def test_moments_keep_their_own_intervals():
     assert own.result().params == pytest.approx(model.result().params)
 
 
-@everyone
-@pytest.mark.parametrize("normed", [False, True])
-def test_a_saved_model_predicts_and_says_the_same(make, normed, tmp_path):
-    """Strict JSON with declarations and release; the event is priced anew."""
-    X, targets = table()
-    bounds = {"x_bounds": None, "row_norm": 20.0} if normed else {}
-    model = make(budget=dp.Approx(epsilon=4, delta="1e-6"), **bounds)
-    model.fit(X, target_of(make, targets), ledger=seeded(model))
-    model.save(tmp_path / "model.json")
-    read = CLASSES[make.__name__].load(tmp_path / "model.json")
-    np.testing.assert_array_equal(read.predict(X), model.predict(X))
-    assert str(read.result()) == str(model.result())
-    assert read.release_.event == model.release_.event
-    assert read.dumps() == model.dumps()
-    assert read.get_params()["budget"] == model.budget
-    json.loads(model.dumps(), parse_constant=pytest.fail)
-
-
 def test_a_model_of_several_text_classes_is_saved_and_read(tmp_path):
     """Labels keep their kind; one set of coefficients a class."""
     X, targets = table()

@@ -1,13 +1,11 @@
 """FunctionalLogisticRegression: labels, classes, predictions, and what its release says."""
 
 import json
-import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 import discreet as dp
@@ -306,16 +304,6 @@ def test_a_result_has_standard_errors_and_says_that_it_is_biased(people):
     assert str(linear.summary()) == str(linear.summary())
     with pytest.raises(dp.InvalidArgument, match="schema"):
         result.predict(pd.DataFrame({"x0": [0.0]}))
-
-
-def test_a_fitted_model_pickles_and_clones_without_rows(people):
-    """A pickle holds the declarations and the release."""
-    X, y = people
-    fitted = model(dp.Gdp(mu=1), classes=(-1, 1)).fit(X, y)
-    text = pickle.dumps(fitted)
-    assert len(text) < 20_000
-    np.testing.assert_array_equal(pickle.loads(text).predict(X), fitted.predict(X))
-    assert not hasattr(clone(fitted), "coef_")
 
 
 def test_neighbors_with_equal_coins_differ_in_nothing_but_the_release(people):

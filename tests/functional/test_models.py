@@ -1,13 +1,11 @@
 """FunctionalLinearRegression on arrays and frames."""
 
-import pickle
 import re
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression
 
@@ -66,18 +64,6 @@ def test_a_fit_without_a_ledger_opens_one_of_its_own(rows, declarations):
     assert model.release_.cost == dp.Gdp(mu=1)
     assert model.release_.adjacency == dp.Replace()
     assert model.release_.label == "private"
-
-
-def test_sem_10_two_fits_are_two_charges_and_a_refusal_leaves_the_model_alone(rows, declarations):
-    """SEM-10: exceeding the total on the second fit raises before any noise and changes nothing."""
-    X, y = rows
-    ledger = dp.Ledger(total=dp.Pure(epsilon="1.5"), adjacency=dp.Replace())
-    model = dp.FunctionalLinearRegression(budget=dp.Pure(epsilon=1), **declarations).fit(X, y, ledger=ledger)
-    before = dict(model.__dict__)
-    with pytest.raises(dp.BudgetExceeded):
-        model.fit(X[:, :2], y, ledger=ledger)
-    assert model.__dict__ == before
-    assert len(ledger.entries) == 1
 
 
 def test_api_04_api_21_frames_fit_as_arrays_do_and_keep_their_names(rows, declarations):
@@ -294,16 +280,6 @@ def test_nse_06_global_generators_are_not_read(rows, declarations):
         np.random.seed(0)
         coefs.append(dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **declarations).fit(*rows).coef_)
     assert not np.array_equal(*coefs)
-
-
-def test_a_fitted_model_pickles_and_clones_without_rows_or_ledger(rows, declarations):
-    """A pickle holds the declarations and the release, so it is small, whatever the table was."""
-    ledger = dp.Ledger(total=dp.Gdp(mu=1), adjacency=dp.Replace())
-    model = dp.FunctionalLinearRegression(budget=dp.Gdp(mu=1), **declarations).fit(*rows, ledger=ledger)
-    text = pickle.dumps(model)
-    assert len(text) < 20_000
-    np.testing.assert_array_equal(pickle.loads(text).coef_, model.coef_)
-    assert not hasattr(clone(model), "coef_")
 
 
 def _seeded(declarations):

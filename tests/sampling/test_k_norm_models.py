@@ -1,17 +1,9 @@
 """The K-norm gradient estimators: contract, units, schemas, refusals, and what a fitted model keeps."""
 
-import pickle
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
-import sklearn.exceptions
 from scipy.optimize import minimize
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
 from discreet.errors import BudgetExceeded, IncompatiblePlan, InvalidArgument, InvalidData, InvalidType
@@ -20,17 +12,6 @@ from discreet.privacy.events.k_norm import KNormGradientEvent
 from discreet.sampling.policies import Truncated
 from public_state import beside_the_release
 
-# What no private estimator can pass, each with its reason.
-INEVITABLE = {
-    "check_fit_idempotent": "two fits are two releases, with two noises",
-    "check_supervised_y_2d": "compares two fits on the same rows",
-    "check_regressors_int": "compares two fits on the same rows",
-    "check_regressor_data_not_an_array": "compares two fits on the same rows",
-    "check_classifier_data_not_an_array": "compares two fits on the same rows",
-    "check_sample_order_invariance": "compares two fits on the same rows",
-    "check_dict_unchanged": "compares two fits on the same rows",
-    "check_f_contiguous_array_estimator": "compares two fits on the same rows",
-}
 SCHEMA = dp.Schema(
     {
         "age": dp.Number(18, 90),
@@ -83,22 +64,6 @@ def people():
     frame["income"] = score.clip(0, 100)
     frame["rich"] = np.where(frame["income"] > 60, "yes", "no")
     return frame
-
-
-@pytest.mark.parametrize("kind", ["classifier", "regressor"])
-@pytest.mark.parametrize("epsilon", [1, 10**6])
-def test_check_estimator_fails_only_the_inevitable(kind, epsilon):
-    """Of scikit-learn's checks only those that compare two fits fail, each for its listed reason."""
-    told = {"budget": dp.Pure(epsilon=epsilon), "row_norm": 1000.0}
-    model = (
-        logistic(classes=None, **told) if kind == "classifier" else linear(y_bounds=dp.Interval(-1000, 1000), **told)
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sklearn.exceptions.SkipTestWarning)
-        warnings.simplefilter("ignore", sklearn.exceptions.EstimatorCheckFailedWarning)
-        results = check_estimator(model, on_fail=None, expected_failed_checks=INEVITABLE)
-    assert {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"} == {}
-    assert len(results) > 40
 
 
 def exact(rows, slopes, value, ridge):
@@ -302,24 +267,6 @@ def test_neighbours_leave_the_same_traces(table):
         model = logistic(budget=dp.Pure(epsilon=1)).fit(rows, labels, ledger=seeded(dp.Pure(epsilon=1)))
         kept.append((beside_the_release(model), model.release_.event))
     assert kept[0] == kept[1]
-
-
-def test_a_model_is_cloned_pickled_and_cross_validated(table):
-    """Clones keep arguments, pickles predict alike, and three folds are three entries of one ledger."""
-    X, labels, _ = table
-    model = logistic().fit(X, labels)
-    assert clone(model).get_params()["row_norm"] == 2.0
-    assert (pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)).all()
-    ledger = dp.Ledger(total=dp.Pure(epsilon=9), adjacency=dp.Replace())
-    scores = cross_val_score(logistic(), X, labels, cv=3, params={"ledger": ledger}, error_score="raise")
-    assert len(scores) == len(ledger.entries) == 3
-
-
-def test_a_column_vector_of_targets_is_flattened_with_a_warning(table):
-    """As scikit-learn does."""
-    X, _, y = table
-    with pytest.warns(sklearn.exceptions.DataConversionWarning):
-        linear().fit(X, y[:, None])
 
 
 def test_rows_longer_than_the_norm_are_scaled_down_when_predicted(table):

@@ -10,8 +10,6 @@ import pytest
 import scipy.stats
 import sklearn
 import sklearn.exceptions
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
@@ -283,17 +281,3 @@ def test_scikit_learn_s_checks_pass():
         results = check_estimator(estimator, on_fail=None, expected_failed_checks=INEVITABLE)
     assert {one["check_name"]: one["exception"] for one in results if one["status"] == "failed"} == {}
     assert len(results) > 40
-
-
-@pytest.mark.parametrize("routing", [False, True])
-def test_cross_validation_leaves_one_entry_a_fold(routing):
-    """Three folds are three entries in the one ledger, with routing off and on; a clone has the same declarations."""
-    X, y = table(300)
-    ledger = dp.Ledger(total=dp.Pure(epsilon=3), adjacency=dp.Replace())
-    with sklearn.config_context(enable_metadata_routing=routing):
-        scores = cross_val_score(model(grid_points=51), X, y, cv=3, params={"ledger": ledger}, error_score="raise")
-    assert len(scores) == len(ledger.entries) == 3
-    assert clone(model(quantile=0.3)).quantile == 0.3
-    tags = model().__sklearn_tags__()
-    assert tags.non_deterministic
-    assert tags.regressor_tags.poor_score
