@@ -27,8 +27,11 @@ MODULES = sorted(
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_in_docstrings_run(name):
     """Every example in a docstring prints what it says."""
-    outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert outcome.failed == 0
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
+        if test.examples:  # most docstrings have none, and a debugger would be made for each
+            runner.run(test)
+    assert runner.summarize().failed == 0
 
 
 @pytest.mark.parametrize("name", ["adaptive_grids", "descent_not_private"])
