@@ -78,7 +78,7 @@ def ledger_for(model, *, seed=3, total=None, adjacency=None):
         return {}
     sums = {"composition": "sum"} if isinstance(model.budget, dp.Approx) else {}
     adjacency = adjacency_of(model) if adjacency is None else adjacency
-    coins = dp.Coins.from_seed(seed)
+    coins = dp.privacy.Coins.from_seed(seed)
     return {"ledger": dp.Ledger(total=total or model.budget, adjacency=adjacency, coins=coins, **sums)}
 
 
@@ -374,7 +374,7 @@ class ReleaseContract(EstimatorContract):
         other = dp.AddRemove() if adjacency_of(model) == dp.Replace() else dp.Replace()
         for kind, ledger in (
             (dp.BudgetExceeded, spent["ledger"]),
-            (dp.AdjacencyMismatch, ledger_for(model, adjacency=other)["ledger"]),
+            (dp.errors.AdjacencyMismatch, ledger_for(model, adjacency=other)["ledger"]),
             (TypeError, []),
         ):
             with pytest.raises(kind):
