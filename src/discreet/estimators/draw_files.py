@@ -8,19 +8,24 @@ import numpy as np
 
 from discreet import _files
 from discreet.errors import InvalidData
-from discreet.estimators.methods.principal import FoundComponents
-from discreet.privacy.events.event import event_from_json
-from discreet.privacy.release import LABELS, Release
-from discreet.sampling.pca.second_moments import UnitGrid
+from discreet.estimators.methods.principal import (
+    COMPONENTS,
+    FoundComponents,
+    components_of,
+    content_of,
+    read_release,
+    written_release,
+)
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from discreet.estimators.pca import PrivatePCA
+    from discreet.privacy.release import Release
 
-QUANTILES, COMPONENTS = "quantiles", "components"
+QUANTILES = "quantiles"
 
 
 def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fraction]) -> str:
@@ -39,7 +44,7 @@ def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fra
         "column": column,
         "quantiles": [str(q) for q in quantiles],
         "values": [float(value) for value in np.atleast_1d(released.value)],
-        **_of_release(released),
+        **written_release(released),
     }
     return _files.dump(QUANTILES, content)
 
@@ -47,19 +52,6 @@ def dumps_quantiles(released: Release[Any], column: str, quantiles: Sequence[Fra
 def dumps_components(model: PrivatePCA | FoundComponents) -> str:
     """Return released components, or those of a fitted `PrivatePCA`, as JSON."""
     return _files.dump(COMPONENTS, content_of(model if isinstance(model, FoundComponents) else model.result()))
-
-
-def content_of(found: FoundComponents) -> dict[str, Any]:
-    """Return what the file of released components holds."""
-    grid = found.grid
-    return {
-        "names": None if found.names is None else list(found.names),
-        "components": found.released.value.tolist(),
-        "row_norm": grid.row_norm,
-        "bits": grid.bits,
-        **{name: _listed(getattr(grid, name)) for name in ("center", "lower", "upper", "scale")},
-        **_of_release(found.released),
-    }
 
 
 def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
@@ -78,7 +70,7 @@ def read(path: str | os.PathLike[str]) -> Release[Any] | FoundComponents:
             values = np.array([float(value) for value in document["values"]])
             if values.size != len(document["quantiles"]) or not np.isfinite(values).all():
                 raise ValueError
-            return _release(document, float(values[0]) if values.size == 1 else values)
+            return read_release(document, float(values[0]) if values.size == 1 else values)
         return components_of(document)
 
 
@@ -94,35 +86,3 @@ def load(path: str | os.PathLike[str]) -> Release[Any] | PrivatePCA:
 
     found = read(path)
     return PrivatePCA.load(path) if isinstance(found, FoundComponents) else found
-
-
-def components_of(document: Mapping[str, Any]) -> FoundComponents:
-    """Return the components that a file holds; their event is priced anew."""
-    components = np.array(document["components"], dtype=np.float64)
-    center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
-    grid = UnitGrid(components.shape[1], document["row_norm"], center, lower, upper, scale, document["bits"])
-    names = None if document["names"] is None else tuple(str(name) for name in document["names"])
-    if not np.isfinite(components).all() or (names is not None and len(names) != grid.n_columns):
-        raise ValueError
-    return FoundComponents(grid, _release(document, components), names)
-
-
-def _of_release(released: Release[Any]) -> dict[str, Any]:
-    return {"event": released.event.to_json(), "label": released.label, "notes": list(released.notes)}
-
-
-def _release(document: Mapping[str, Any], value: Any) -> Release[Any]:
-    return Release(
-        value,
-        event_from_json(document["event"]),
-        _files.one_of(document["label"], LABELS),
-        tuple(str(note) for note in document["notes"]),
-    )
-
-
-def _listed(values: tuple[float, ...] | None) -> list[float] | None:
-    return None if values is None else list(values)
-
-
-def _numbers(values: Any) -> tuple[float, ...] | None:
-    return None if values is None else tuple(float(value) for value in values)

@@ -10,12 +10,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
 from discreet.estimators.arguments import refusing_others
-from discreet.estimators.draw_files import COMPONENTS, components_of, content_of
 from discreet.estimators.files import Saved, read, written
 from discreet.estimators.methods.principal import (
+    COMPONENTS,
     ComponentRows,
     ComponentTerms,
     FoundComponents,
+    components_of,
+    content_of,
     release_components,
     rows_of_table,
 )

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import _checks
+from discreet import _checks, _files
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.lattice.bounds import Box
 from discreet.models.printed import MOST_SHOWN, Printed, cost_lines
 from discreet.privacy.budgets import check_budget
+from discreet.privacy.events.event import event_from_json
 from discreet.privacy.findings import Estimate, Finding
-from discreet.privacy.release import Release, release, with_notes
+from discreet.privacy.release import LABELS, Release, release, with_notes
 from discreet.sampling.evaluation import refuse_no_rows
 from discreet.sampling.pca.components import Components, plan_components
 from discreet.sampling.pca.second_moments import UnitGrid, half_diagonal
 from discreet.sampling.policies import CoolDown, check_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from discreet.sampling.numeric_rows import NumericTable
     from discreet.sampling.policies import Policy
 
+# What a file of them is called.
+COMPONENTS = "components"
 # So many columns of a component are told one by one.
 _MOST_SHOWN = 50
 
@@ -225,3 +228,50 @@ def release_components(terms: ComponentTerms, rows: ComponentRows, ledger: Ledge
     public = rows.private_matrix.shape[0] if adjacency.size_is_public else None
     released = with_notes(release(plan, rows.private_matrix, ledger, n_rows=public), rows.notes)
     return FoundComponents(grid, released, None if rows.given_names is None else tuple(map(str, rows.given_names)))
+
+
+def content_of(found: FoundComponents) -> dict[str, Any]:
+    """Return what the file of released components holds."""
+    grid = found.grid
+    return {
+        "names": None if found.names is None else list(found.names),
+        "components": found.released.value.tolist(),
+        "row_norm": grid.row_norm,
+        "bits": grid.bits,
+        **{name: _listed(getattr(grid, name)) for name in ("center", "lower", "upper", "scale")},
+        **written_release(found.released),
+    }
+
+
+def components_of(document: Mapping[str, Any]) -> FoundComponents:
+    """Return the components that a file holds; their event is priced anew."""
+    components = np.array(document["components"], dtype=np.float64)
+    center, lower, upper, scale = (_numbers(document[name]) for name in ("center", "lower", "upper", "scale"))
+    grid = UnitGrid(components.shape[1], document["row_norm"], center, lower, upper, scale, document["bits"])
+    names = None if document["names"] is None else tuple(str(name) for name in document["names"])
+    if not np.isfinite(components).all() or (names is not None and len(names) != grid.n_columns):
+        raise ValueError
+    return FoundComponents(grid, read_release(document, components), names)
+
+
+def written_release(released: Release[Any]) -> dict[str, Any]:
+    """Return what a file holds of a release beside its value."""
+    return {"event": released.event.to_json(), "label": released.label, "notes": list(released.notes)}
+
+
+def read_release(document: Mapping[str, Any], value: Any) -> Release[Any]:
+    """Return a release from its file and its value; its event is priced anew."""
+    return Release(
+        value,
+        event_from_json(document["event"]),
+        _files.one_of(document["label"], LABELS),
+        tuple(str(note) for note in document["notes"]),
+    )
+
+
+def _listed(values: tuple[float, ...] | None) -> list[float] | None:
+    return None if values is None else list(values)
+
+
+def _numbers(values: Any) -> tuple[float, ...] | None:
+    return None if values is None else tuple(float(value) for value in values)
