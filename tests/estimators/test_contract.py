@@ -14,14 +14,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import discreet as dp
+from discreet.sampling.policies import CoolDown
 from estimators.contract import (
+    NEW,
     ClassifierContract,
     EstimatorContract,
     RegressorContract,
     ReleaseContract,
     SearchContract,
     TransformerContract,
+    answers,
+    fit,
     fitted,
+    saved,
 )
 
 
@@ -161,6 +166,25 @@ class TestPrivatePCA(ReleaseContract, TransformerContract):
         np.testing.assert_allclose(components @ components.T, np.eye(len(components)), atol=1e-12)
         assert (components[np.arange(len(components)), np.abs(components).argmax(axis=1)] > 0).all()
 
+    def test_public_constants_and_a_policy_come_back_from_a_file(self):
+        """A center of any kind of array, the scale, and how long it runs."""
+        declared = {"center": np.array([0.5, 0.25, 0.0]), "scale_to_bounds": True, "runtime": CoolDown(s="1/4")}
+        case = self.cases()[1]
+        model = fit(case, case.make(n_components=2, **declared))
+        again = dp.PrivatePCA.load(saved(model))
+        assert again.get_params()["center"] == [0.5, 0.25, 0.0]
+        assert again.runtime == model.runtime
+        assert again.get_params()["x_bounds"] == model.x_bounds
+        assert answers(case, fit(case, again)) == answers(case, model)
+
+    def test_a_table_of_many_columns_is_cut(self):
+        """The summary says so."""
+        X = np.random.default_rng(0).normal(size=(20, 250))
+        model = dp.PrivatePCA(budget=dp.Pure(epsilon=1), adjacency=dp.Replace(), row_norm=1.0).fit(X)
+        assert "The table has the first 200 of 250 columns." in str(model.summary())
+        assert "x199" in str(model.summary())
+        assert "x200" not in str(model.summary())
+
 
 class TestBoundsScaler(TransformerContract):
     """A scaler that looks at no row."""
@@ -173,6 +197,16 @@ class TestBoundsScaler(TransformerContract):
     }
 
     peer: ClassVar = StandardScaler
+
+    def test_public_constants_come_back_from_a_file(self):
+        """Arrays, one number, and a block of dummies."""
+        for declared in ({"center": np.array([0.5, 0.25, 0.0]), "scale": 2}, {"center": 1, "scale": [1, 2.5, 3]}, {}):
+            box = dp.Box(lower=[0, 0, 0], upper=[4, 1, 1], one_hot=[slice(1, 3)])
+            model = dp.BoundsScaler(x_bounds=box, **declared).fit(NEW)
+            again = dp.BoundsScaler.load(saved(model))
+            np.testing.assert_array_equal(again.transform(NEW), model.transform(NEW))
+            assert again.scaled_bounds_ == model.scaled_bounds_
+            assert again.x_bounds == box
 
 
 class TestPrivateSearch(SearchContract):
