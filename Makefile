@@ -63,8 +63,9 @@ lint: $(VENV)/developer $(VENV)/installed
 test: lint $(VENV)/browser
 	$(PYTEST) -n $(JOBS) --dist worksteal -m "not nightly" --durations=20 --cov=discreet --cov-config=$(CURDIR)/pyproject.toml --cov-report=term
 
+# In the order of the files, so that a table is read once for all of its cells.
 nightly: $(VENV)/developer $(VENV)/installed
-	export DISCREET_HYPOTHESIS="new examples"; $(PYTEST) -n $(JOBS) --dist loadscope -m "nightly or hypothesis"
+	export DISCREET_HYPOTHESIS="new examples"; $(PYTEST) -n $(JOBS) --dist worksteal -p no:randomly -m "nightly or hypothesis"
 
 bench: $(VENV)/developer $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --group benchmarks

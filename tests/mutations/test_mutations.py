@@ -14,6 +14,7 @@ import pytest
 
 import discreet
 from discreet.audit.mechanisms import FAMILIES, registry
+from mutations import planting
 from mutations.planted import BUGS, Bug
 from mutations.planting import TESTS, plant, run_audits, run_tests
 
@@ -91,6 +92,19 @@ def test_a_copy_without_a_bug_passes(tmp_path):
     """The runner itself breaks nothing: tests pass against an unchanged copy."""
     path = plant(NOTHING, tmp_path)
     assert run_tests(("privacy/test_release.py", "lattice/test_coins.py"), path, timeout=TIMEOUT) == (0, None)
+
+
+def test_nightly_tests_are_run_where_they_are_named(monkeypatch, tmp_path):
+    """Whole files without their nightly tests, before what is named; nothing after the first that fails."""
+    file, named, seen, codes = "lattice/test_coins.py", "audit/test_sight.py::test_one", [], [0, 1, 1]
+    monkeypatch.setattr(planting, "_run", lambda *given, **_: seen.append(given) or (codes.pop(0), None))
+    assert run_tests((named, file), tmp_path, timeout=1.0) == (1, None)
+    assert seen == [
+        ([str(TESTS / file)], ("-m", "not nightly"), tmp_path),
+        ([str(TESTS / named)], (), tmp_path),
+    ]
+    assert run_tests((named, file), tmp_path, timeout=1.0) == (1, None)
+    assert len(seen) == 3
 
 
 def test_a_bug_that_cannot_be_planted_is_an_error(tmp_path):
