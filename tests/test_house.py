@@ -48,7 +48,6 @@ def test_no_scripts_form_a_ring(folder):
     assert source_facts.rings(edges) == []
 
 
-@not_yet("21 files in cli/")
 def test_at_most_twenty_files_stand_side_by_side():
     """A folder holds at most twenty Python files; one file a law of noise is the exception."""
     crowded = {folder: count for folder, count in SOURCE.crowded().items() if count > 20}

@@ -100,7 +100,7 @@ def test_few_runs_are_called_so_and_are_no_violation(discreet):
         (["no_such_module:case"], 2, "There is no module 'no_such_module'"),
         (["own_mechanisms:absent"], 2, "has no function 'absent'"),
         (["own_mechanisms:number"], 2, "has no function 'number'"),
-        (["own_mechanisms:nothing"], 2, "must return a discreet.audit.cases.case.AuditCase"),
+        (["own_mechanisms:nothing"], 2, "must return a discreet.audit.AuditCase"),
         (["rounded Laplace", "--plot", "curve.txt"], 2, "--plot must end in .png, .svg, .pdf"),
         (["rounded Laplace", "--plot", "absent/curve.png"], 2, "--plot needs a folder"),
         (["rounded Laplace", "--output", "absent/v.json"], 1, "Cannot write `output`"),

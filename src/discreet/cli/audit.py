@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import numbers
-from discreet.cli.declarations import WrongUsage
+from discreet.cli.declarations import WrongUsage, whole
 from discreet.cli.outputs import ForceOption, check_outputs, open_output
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def audit(
         int | None,
         typer.Option(
             "--runs",
-            parser=numbers.whole,
+            parser=whole,
             metavar="INTEGER",
             help="Runs of each data set; as many as the power asks for without it.",
         ),
@@ -47,9 +46,7 @@ def audit(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed", parser=numbers.whole, metavar="INTEGER", help="Test seed, for an audit that can be repeated."
-        ),
+        typer.Option("--seed", parser=whole, metavar="INTEGER", help="Test seed, for an audit that can be repeated."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where the verdicts are written (JSON).")

@@ -1,4 +1,4 @@
-"""What the subcommands have in common: budgets, neighbours, schemas and ledgers as options."""
+"""What the subcommands have in common: budgets, neighbours, schemas, ledgers and numbers as options."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import numbers
+from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def read_schema(path: Path | None, bounds: list[str] | None, levels: list[str] |
         if option == LEVELS:
             declared[name] = listed(values)
             continue
-        limits = numbers.reals(values)
+        limits = reals(values)
         if len(limits) != 2:
             raise WrongUsage(f"--bounds of {name!r} needs two numbers. Write for example --bounds {name}=0,120.")
         declared[name] = Interval(*limits)
@@ -257,3 +257,37 @@ def require_file(path: Path, what: str) -> None:
     """Refuse a file that is absent."""
     if not path.exists():
         raise InvalidArgument(f"There is no {what} {os.fspath(path)!r}. Correct its path.")
+
+
+# Plain decimals, as everywhere: no underscores, no digits of other scripts.
+
+
+def whole(text: Any) -> int:
+    """Return the whole number that the text of an option is."""
+    number = _checks.rational(str(text))
+    if number is not None and number.denominator == 1 and "/" not in str(text) and abs(number) < 2**63:
+        return int(number)
+    raise typer.BadParameter("must be a whole number in plain digits 0 to 9, such as 1000, below 2**63.")
+
+
+def count(text: Any) -> int:
+    """Return the whole number, at least 1, that the text of an option is."""
+    number = whole(text)
+    if number >= 1:
+        return number
+    raise typer.BadParameter("must be at least 1.")
+
+
+def real(text: Any) -> float:
+    """Return the number next to what the text of an option is."""
+    number = _checks.float_of(str(text))
+    if number is not None:
+        return number
+    raise typer.BadParameter("must be a finite number in plain digits 0 to 9, such as 0.5 or 1e-6.")
+
+
+def reals(texts: str) -> list[float]:
+    """Return the numbers of a list such as 0,120; empty where one of them is none."""
+    numbers = [_checks.float_of(text) for text in texts.split(",")]
+    known = [number for number in numbers if number is not None]
+    return known if len(known) == len(numbers) else []

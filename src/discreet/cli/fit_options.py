@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli import numbers
+from discreet.cli.declarations import real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ RadiusOption = Annotated[
     float | None,
     typer.Option(
         "--radius",
-        parser=numbers.real,
+        parser=real,
         metavar="NUMBER",
         help="With --loss logistic and --method moments: the largest |x'w| expected; the best parabola up to it.",
     ),
@@ -62,7 +62,7 @@ ColumnsOption = Annotated[
     int | None,
     typer.Option(
         "--columns",
-        parser=numbers.whole,
+        parser=whole,
         metavar="INTEGER",
         help="With --sparse: how many columns an svmlight file has, a public number.",
     ),
@@ -74,7 +74,7 @@ SparsityOption = Annotated[
     int | None,
     typer.Option(
         "--sparsity",
-        parser=numbers.whole,
+        parser=whole,
         metavar="INTEGER",
         help="With --sparse: at most so many coefficients are not 0.",
     ),
@@ -83,7 +83,7 @@ RowNormOption = Annotated[
     float | None,
     typer.Option(
         "--row-norm",
-        parser=numbers.real,
+        parser=real,
         metavar="NUMBER",
         help="With --sparse: rows are scaled down to this Euclidean norm.",
     ),
@@ -92,7 +92,7 @@ EntryBoundOption = Annotated[
     float | None,
     typer.Option(
         "--entry-bound",
-        parser=numbers.real,
+        parser=real,
         metavar="NUMBER",
         help="With --sparse: entries of rows are clipped to this size.",
     ),
@@ -113,17 +113,15 @@ SelectionOption = Annotated[
     ),
 ]
 StepsOption = Annotated[
-    int | None, typer.Option("--steps", parser=numbers.whole, metavar="INTEGER", help="With --sparse: how many steps.")
+    int | None, typer.Option("--steps", parser=whole, metavar="INTEGER", help="With --sparse: how many steps.")
 ]
 StepSizeOption = Annotated[
     float | None,
-    typer.Option("--step-size", parser=numbers.real, metavar="NUMBER", help="With --sparse: the length of a step."),
+    typer.Option("--step-size", parser=real, metavar="NUMBER", help="With --sparse: the length of a step."),
 ]
 ClipOption = Annotated[
     float | None,
-    typer.Option(
-        "--clip", parser=numbers.real, metavar="NUMBER", help="With --sparse: residuals are clipped to this size."
-    ),
+    typer.Option("--clip", parser=real, metavar="NUMBER", help="With --sparse: residuals are clipped to this size."),
 ]
 NoiseOption = Annotated[
     str | None,
@@ -133,7 +131,7 @@ ExpectedRowsOption = Annotated[
     int | None,
     typer.Option(
         "--expected-rows",
-        parser=numbers.whole,
+        parser=whole,
         metavar="INTEGER",
         help="With add-remove: a public guess of the number of rows.",
     ),

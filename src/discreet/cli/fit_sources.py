@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.cli import declarations as options
-from discreet.cli import numbers, progress
+from discreet.cli import progress
+from discreet.cli.declarations import reals
 from discreet.cli.fit_options import LOGISTIC, POISSON, SQUARED
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ def _classes(text: str, *, numeric: bool) -> list[Any]:
     labels = [label.strip() for label in options.listed(text)]
     if not numeric:
         return labels
-    found = numbers.reals(text)
+    found = reals(text)
     if found:
         return found
     raise options.WrongUsage("--classes must be numbers, as the file's labels are. Write for example --classes=-1,1.")
@@ -331,7 +332,7 @@ def _classes(text: str, *, numeric: bool) -> list[Any]:
 def _interval(text: str) -> Interval:
     from discreet.lattice.bounds import Interval
 
-    found = numbers.reals(text)
+    found = reals(text)
     if len(found) == 2 and found[0] < found[1]:
         return Interval(*found)
     raise options.WrongUsage("--y-bounds needs two numbers, the lower first. Write for example --y-bounds=0,10.")

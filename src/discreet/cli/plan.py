@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import declarations as options
-from discreet.cli import numbers
+from discreet.cli.declarations import count, real, reals
 from discreet.cli.outputs import ForceOption, check_outputs, open_output
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def plan(
         int,
         typer.Option(
             "--rows",
-            parser=numbers.count,
+            parser=count,
             metavar="INTEGER",
             help="Number of rows; where it is private, a public guess of it.",
         ),
@@ -47,7 +47,7 @@ def plan(
         float | None,
         typer.Option(
             "--r-squared",
-            parser=numbers.real,
+            parser=real,
             metavar="NUMBER",
             help="Assumed share of the variance explained [default: 0.3].",
         ),
@@ -196,7 +196,7 @@ def read_assumptions(texts: list[str]) -> dict[str, list[float]]:
     found = {}
     for text in texts:
         name, equals, values = text.rpartition("=")
-        found_numbers = numbers.reals(values)
+        found_numbers = reals(values)
         if not (equals and name and found_numbers):
             raise options.WrongUsage("--assume must read NAME=NUMBERS. Write for example --assume age=40,12.")
         if name in found:

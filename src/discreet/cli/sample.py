@@ -12,7 +12,7 @@ import typer
 
 from discreet import _checks
 from discreet.cli import declarations as options
-from discreet.cli import numbers as plain
+from discreet.cli.declarations import real, whole
 from discreet.cli.outputs import (
     ForceOption,
     NoLedgerOption,
@@ -84,13 +84,13 @@ def sample(
     ] = None,
     components: Annotated[
         int | None,
-        typer.Option("--components", parser=plain.whole, metavar="INTEGER", help="Of pca: how many; default 1."),
+        typer.Option("--components", parser=whole, metavar="INTEGER", help="Of pca: how many; default 1."),
     ] = None,
     row_norm: Annotated[
         float | None,
         typer.Option(
             "--row-norm",
-            parser=plain.real,
+            parser=real,
             metavar="NUMBER",
             help="Of pca: rows are scaled down to this norm; default half the bounds' diagonal.",
         ),
