@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from discreet.lattice import gram
 from discreet.lattice.gram import GramSum, gram_of_arrays
-from discreet.lattice.grid import Coding, Layout
-from discreet.lattice.quantize import all_finite
+from discreet.lattice.grid import Coding, Layout, all_finite
 from timing import ratio, report
 
 if TYPE_CHECKING:

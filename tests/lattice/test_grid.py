@@ -10,8 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.lattice.grid import LARGEST_BITS, Coding, Layout
-from discreet.lattice.quantize import PIECE, all_finite, quantize
+from discreet.lattice.grid import LARGEST_BITS, PIECE, Coding, Layout, all_finite, quantize
 
 limits = st.floats(min_value=-1e150, max_value=1e150)
 cells = st.floats(allow_nan=False, allow_infinity=False)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from discreet.errors import InvalidData
-from discreet.tables.pairing import check_pairing
+from discreet.tables.arrays import check_pairing
 
 LABELS = [
     range(3),

@@ -11,9 +11,8 @@ from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.lattice.products import check_products
 from discreet.lattice.row_grid import DEFAULT_BITS, RowGrid
-from discreet.tables.arrays import UNEQUAL
+from discreet.tables.arrays import UNEQUAL, check_pairing
 from discreet.tables.cells.given_cells import matrix_of_numbers, numbers_of
-from discreet.tables.pairing import check_pairing
 from discreet.tables.sparse_rows import is_sparse_frame, summed_rows
 
 if TYPE_CHECKING:

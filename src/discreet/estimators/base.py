@@ -27,9 +27,8 @@ from discreet.models.predictors import linear_predictors, matrix_predictors
 from discreet.models.printed import STEPS_TOO_LONG
 from discreet.privacy.budgets import check_budget
 from discreet.privacy.release import Release, settle_adjacency
-from discreet.tables.arrays import check_new_matrix, check_new_rows
+from discreet.tables.arrays import check_new_matrix, check_new_rows, check_pairing
 from discreet.tables.frame_rows import check_schema
-from discreet.tables.pairing import check_pairing
 from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:

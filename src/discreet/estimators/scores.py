@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from discreet.errors import InvalidData
-from discreet.tables.arrays import target_of
+from discreet.tables.arrays import check_pairing, target_of
 from discreet.tables.cells.given_cells import numbers_of
-from discreet.tables.pairing import check_pairing
 
 _MISSING = "`{}` has missing cells; a score needs one in every row. Take such rows out."
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData, InvalidType
+from discreet.lattice.grid import all_finite, quantize
 from discreet.lattice.products import check_products
-from discreet.lattice.quantize import all_finite, quantize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -14,10 +15,11 @@ from discreet.privacy.budgets import Approx, Budget, Pure, check_budget, to_json
 from discreet.privacy.coins import Coins
 from discreet.privacy.events.event import Event
 from discreet.privacy.filters import Cost, Filter, filter_for
-from discreet.privacy.ledger_entries import Entry, entries_of, frame_of
-from discreet.privacy.ledger_store import FileOnFirstCharge, FileStore, MemoryStore, Store, Terms
+from discreet.privacy.ledger_store import FileOnFirstCharge, FileStore, MemoryStore, Row, Store, Terms
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pandas as pd
 
     from discreet.privacy.curves.tradeoff import TradeoffFunction
@@ -25,6 +27,28 @@ if TYPE_CHECKING:
 PRIVATE = "private"
 TEST_SEED = "not private: test seed"
 AUDIT = "not private: audit"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One charge.
+
+    Parameters
+    ----------
+    number : int
+        Position in the ledger, from 1.
+    time : datetime
+        When it was charged, in UTC.
+    event : Event
+        What was released.
+    cost : Budget
+        What it cost, in the currency in which the ledger sums.
+    """
+
+    number: int
+    time: datetime
+    event: Event
+    cost: Budget
 
 
 class Ledger:
@@ -386,3 +410,24 @@ def _must_agree(name: str, asked: object, stored: object, place: Path) -> None:
             f"`{name}` is {asked!r}; the ledger {str(place)!r} was opened with {stored!r}. "
             f"Leave `{name}` out: what was promised to the same people does not change."
         )
+
+
+def entries_of(rows: tuple[Row, ...]) -> tuple[Entry, ...]:
+    """Return stored rows as entries."""
+    return tuple(Entry(row.number, row.time, row.event, row.cost.budget) for row in rows)
+
+
+def frame_of(entries: tuple[Entry, ...]) -> pd.DataFrame:
+    """Return entries as a pandas frame, see `Ledger.to_frame`."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        pd = None
+    if pd is None:
+        raise ImportError("`to_frame` needs pandas, which is no dependency of discreet: pip install pandas.")
+    columns = ["number", "time", "kind", "statistic", "shape", "budget", "cost"]
+    rows = [
+        (e.number, e.time, e.event.kind, e.event.statistic, e.event.shape, repr(e.event.budget), repr(e.cost))
+        for e in entries
+    ]
+    return pd.DataFrame(rows, columns=columns)

@@ -9,8 +9,7 @@ import numpy as np
 
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.lattice.gram import gram_of_arrays, keep_first
-from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
-from discreet.lattice.quantize import all_finite, quantize
+from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout, all_finite, quantize
 from discreet.tables.rows import rows_a_block
 
 if TYPE_CHECKING:

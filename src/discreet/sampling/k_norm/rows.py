@@ -12,9 +12,8 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidData
 from discreet.sampling.pca.second_moments import UnitGrid, check_cells
-from discreet.tables.arrays import UNEQUAL
+from discreet.tables.arrays import UNEQUAL, check_pairing
 from discreet.tables.cells.given_cells import matrix_of_numbers, numbers_of
-from discreet.tables.pairing import check_pairing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
