@@ -1,5 +1,7 @@
 """A private file, its schema and a way to run the command."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,9 +31,10 @@ levels = ["north", "south"]
 """
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with people.csv, people.parquet and people.toml, which is the working directory."""
+@pytest.fixture(scope="session")
+def people(tmp_path_factory):
+    """A folder with people.csv, people.parquet and people.toml, to be copied."""
+    home = tmp_path_factory.mktemp("people")
     rng = np.random.default_rng(0)
     n = 2000
     frame = pd.DataFrame(
@@ -42,9 +45,16 @@ def folder(tmp_path, monkeypatch):
         }
     )
     frame["income"] = (20 + 0.5 * frame["age"] + 10 * frame["sex"] + rng.normal(size=n)).clip(0, 100)
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    frame.to_parquet(tmp_path / "people.parquet", index=False)
-    (tmp_path / "people.toml").write_text(SCHEMA)
+    frame.to_csv(home / "people.csv", index=False)
+    frame.to_parquet(home / "people.parquet", index=False)
+    (home / "people.toml").write_text(SCHEMA)
+    return home
+
+
+@pytest.fixture
+def folder(people, tmp_path, monkeypatch):
+    """A folder of its own with people.csv, people.parquet and people.toml, which is the working directory."""
+    shutil.copytree(people, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

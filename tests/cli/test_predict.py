@@ -1,5 +1,6 @@
 """`discreet predict`: one line a row, NA where nothing can be said, kept columns beside."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,9 +19,23 @@ from discreet.estimators.front_door import LinearRegression, LogisticRegression
 SCHEMA = {"age": dp.Number(18, 90, missing="drop"), "sex": dp.Flag(), "income": dp.Number(0, 100)}
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Where the files of `fitted` are kept once they are made."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture
-def fitted(folder, discreet):
+def fitted(folder, discreet, kept):
     """Models of a table whose column `age` drops rows, by file name; the table's cells at 3 and 5 are missing."""
+    if not any(kept.iterdir()):
+        fit_models(folder, discreet)
+        shutil.copytree(folder, kept, dirs_exist_ok=True)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
+    return pd.read_parquet("people.parquet")
+
+
+def fit_models(folder, discreet):
     text = (folder / "people.toml").read_text()
     (folder / "people.toml").write_text(text.replace("upper = 90", 'upper = 90\nmissing = "drop"'))
     common = ["--schema", "people.toml", "--mu", 1e6]
@@ -45,7 +60,6 @@ def fitted(folder, discreet):
     parts.mkdir()
     frame.head(700).to_parquet(parts / "0.parquet", index=False)
     frame.tail(1300).to_parquet(parts / "1.parquet", index=False)
-    return frame
 
 
 @pytest.mark.parametrize("model", ["gram", "parabola", "door", "flags", "kinds"])
