@@ -158,7 +158,10 @@ class Source:
         return {name: places for name, places in sorted(homes.items()) if len(places) > 1}
 
     def alone(self) -> list[str]:
-        """Return the modules that no other module imports, no guide names and no entry point starts."""
+        """Return the modules that no other module imports, no guide names and no entry point starts.
+
+        A module that only hands out names which have moved stands for its former place, and does not count.
+        """
         guides = [self.checkout / "README.md", *sorted((self.checkout / "docs").glob("*.md"))]
         guides = [path for path in guides if path.name != "errors.md"]  # it lists every module that raises
         said = "\n".join(path.read_text(encoding="utf-8") for path in guides if path.exists()) + self.pyproject
@@ -170,6 +173,7 @@ class Source:
             for name in self.trees
             if name not in imported | packages
             and not name.endswith("__main__")
+            and not _hands_out(self.trees[name])
             and not re.search(rf"\b{re.escape(name)}\b", said)
             and name.removeprefix(f"{PACKAGE}.").replace(".", "/") + ".py" not in said
         )
@@ -203,6 +207,12 @@ class Source:
         return sum(
             bool(line.strip()) and not line.lstrip().startswith("#") for part in contracts for line in part.splitlines()
         )
+
+
+def _hands_out(tree: ast.Module) -> bool:
+    """Whether a module defines `__getattr__` alone."""
+    defined = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    return [node.name for node in defined] == ["__getattr__"]
 
 
 def module_name(path: str) -> str:

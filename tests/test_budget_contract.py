@@ -231,6 +231,7 @@ def test_a_warning_that_is_an_error_spends_nothing():
 
 def test_a_private_number_of_rows_is_not_compared():
     """Under AddRemove the rows read say nothing, not even by a warning."""
+    ledger = dp.Ledger(total=dp.Approx(epsilon=9, delta="0.2"), adjacency=dp.AddRemove())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        dp.median(Y, bounds=UNIT, budget=LARGE, adjacency=dp.AddRemove())
+        dp.median(Y, bounds=UNIT, budget=LARGE, ledger=ledger, adjacency=dp.AddRemove())

@@ -190,6 +190,12 @@ def test_a_module_whose_names_are_public_is_not_alone(planted, tmp_path):
     assert source.alone() == ["discreet.b"]
 
 
+def test_what_stands_for_a_former_place_is_not_alone(planted):
+    """A module that only hands out names which have moved is imported by users alone."""
+    source = planted(a="def __getattr__(name): ...", b="def __getattr__(name): ...\ndef f(): ...")
+    assert source.alone() == ["discreet.b"]
+
+
 def test_the_estimators_are_counted_in_either_house(planted):
     """Before, estimators are named one by one; now they are a room, and folders called models."""
     text = "x = 1\n"

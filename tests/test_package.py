@@ -1,5 +1,7 @@
 """The package as it is installed."""
 
+import ast
+import builtins
 import importlib
 import io
 import os
@@ -175,14 +177,41 @@ def test_the_old_place_of_audit_cases_works_and_says_where_they_stand():
         cases.absent  # noqa: B018
 
 
+@pytest.mark.parametrize("name", ["Category", "Date", "Flag", "Number"])
+def test_the_old_place_of_columns_works_and_says_where_they_stand(name):
+    """A guide of 0.1.0 had them in `discreet.tables.columns`."""
+    columns = importlib.import_module("discreet.tables.columns")
+    with pytest.warns(DeprecationWarning, match=f"use `discreet.{name}`"):
+        assert getattr(columns, name) is getattr(dp, name)
+    with pytest.raises(AttributeError, match="absent"):
+        columns.absent  # noqa: B018
+
+
+# Raised within the command alone, which prints it: typer's own, and options that do not go together.
+OF_COMMANDS = {"Exit", "WrongUsage"}
+
+
 def test_every_error_and_warning_stands_in_errors():
-    """What a call raises or warns of can be caught by a name of `discreet.errors`."""
-    found = {
-        value.__name__
-        for name in TOP
-        if isinstance(value := getattr(dp, name), type) and issubclass(value, (Exception, Warning))
-    }
-    assert found <= set(vars(dp.errors))
+    """What a call raises or warns of can be caught by a name of `discreet.errors`, and is defined nowhere else."""
+    raised = set()
+    for path in Path(dp.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and path.name != "errors.py" and node.name not in OF_COMMANDS:
+                assert not {ast.unparse(base) for base in node.bases} & {"Exception", *vars(dp.errors)}, path
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                raised.add(ast.unparse(node.exc.func))
+    ours = {name for name in raised if name.isidentifier() and name[0].isupper() and not hasattr(builtins, name)}
+    assert {"InvalidArgument", "BudgetExceeded"} <= ours
+    assert ours - set(vars(dp.errors)) <= OF_COMMANDS
+
+
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_type_checkers_see_the_names(room):
+    """A stub says each name as `name as name`, the form that type checkers take as public, and is installed."""
+    stub = Path(importlib.import_module(f"discreet.{room}".rstrip(".")).__file__).with_suffix(".pyi")
+    aliases = [alias for node in ast.parse(stub.read_text()).body for alias in getattr(node, "names", ())]
+    assert aliases
+    assert all(alias.asname == alias.name for alias in aliases)
 
 
 # Rooms whose names are for the package itself.

@@ -10,7 +10,7 @@ The tree::
     ├── BudgetExceeded       the ledger refuses a charge
     ├── LedgerUnusable       the ledger's file cannot be trusted or written
     ├── NoSoundConversion    no theorem turns one currency into the other
-    ├── AdjacencyMismatch    a release and a ledger speak of different neighbours
+    ├── AdjacencyMismatch    a release and a ledger have different neighbours
     └── IncompatiblePlan     two things do not fit together
 
 What is said without stopping, one category a cause, so that each can be filtered by name::
@@ -59,7 +59,7 @@ class NoSoundConversion(DiscreetError):  # noqa: N818
 
 
 class AdjacencyMismatch(DiscreetError):  # noqa: N818
-    """A release and its ledger speak of different neighbours."""
+    """A release and its ledger have different neighbours."""
 
 
 class IncompatiblePlan(DiscreetError):  # noqa: N818

@@ -22,12 +22,12 @@ from discreet.sampling.numeric_rows import NumericTable
 from discreet.sampling.pca.second_moments import UnitGrid
 from discreet.sampling.quantiles.quantile_regression import GridSums, QuantileRegressionTarget
 from discreet.tables.blocks import RecordBlock
+from discreet.tables.complete_block import CompleteBlock
 from discreet.tables.design import Design
 from discreet.tables.readers.tables import open_rows, open_table
 from discreet.tables.rows import TableRows
 from discreet.tables.schema.columns import Category, Number
 from discreet.tables.schema.schema import Schema
-from discreet.tables.settled import SettledBlock
 
 K = 2**16
 
@@ -135,8 +135,8 @@ def test_a_number_of_minus_one_is_no_missing_cell():
     """What is missing is told by the kind of the column, not by the type of its array."""
     block = RecordBlock(3, {"x": np.array([-1, 0, -3], dtype=np.int32), "c": np.array([-1, 0, 1], dtype=np.int32)})
     columns = {"x": Number(-5, 5, missing="drop"), "c": Category(["a", "b"], missing="drop")}
-    assert SettledBlock(block, {"x": columns["x"]}).dropped is None
-    assert SettledBlock(block, columns).dropped.tolist() == [True, False, False]
+    assert CompleteBlock(block, {"x": columns["x"]}).dropped is None
+    assert CompleteBlock(block, columns).dropped.tolist() == [True, False, False]
 
 
 def test_a_row_of_zeros_takes_a_place_under_a_cap_and_a_dropped_one_takes_none():

@@ -144,7 +144,9 @@ def test_neighbours_must_agree(open_ledger):
     """A guarantee for one relation is none for the other."""
     ledger = open_ledger(Pure(epsilon=1))
     for ask in (ledger.charge, ledger.quote):
-        with pytest.raises(AdjacencyMismatch, match=r"speaks of AddRemove\(\) and the ledger of Replace\(\)"):
+        with pytest.raises(
+            AdjacencyMismatch, match=r"of the release is AddRemove\(\) and that of the ledger Replace\(\)"
+        ):
             ask(laplace("1/2", adjacency=AddRemove()))
 
 

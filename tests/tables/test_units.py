@@ -472,12 +472,12 @@ def test_sem_01_whoever_protects_single_rows_refuses_an_adjacency_of_persons():
     """SEM-01: sparse models, draws, and arrays without a schema."""
     persons = {"budget": dp.Approx(epsilon=1, delta="1e-6"), "adjacency": dp.Replace("person")}
     X, y = np.zeros((5, 1)), np.zeros(5)
-    with pytest.raises(InvalidArgument, match="speaks of units"):
+    with pytest.raises(InvalidArgument, match="is about units"):
         dp.SparseLinearRegression(sparsity=1, row_norm=1, y_bounds=dp.Interval(0, 1), **persons).fit(X, y)
-    with pytest.raises(InvalidArgument, match="speaks of units"):
+    with pytest.raises(InvalidArgument, match="is about units"):
         median([1.0], bounds=dp.Interval(0, 9), budget=dp.Pure(epsilon=1), adjacency=dp.Replace("person"))
     bounded = {"x_bounds": dp.Box(lower=0, upper=1), "y_bounds": dp.Interval(0, 1), "adjacency": dp.Replace("person")}
-    with pytest.raises(InvalidArgument, match="speaks of units"):
+    with pytest.raises(InvalidArgument, match="is about units"):
         LinearRegression(budget=HUGE, **bounded).fit(X, y)
     with pytest.raises(AdjacencyMismatch, match="no unit is declared"):
         dp.FunctionalLinearRegression(budget=HUGE, **bounded).fit(X, y)
@@ -524,7 +524,7 @@ def test_sem_01_a_ledger_of_rows_refuses_persons_and_the_other_way_round():
     with pytest.raises(AdjacencyMismatch, match="household"):
         dp.release_moments(frame, schema_of(), budget=dp.Gdp(mu=1), adjacency=dp.Replace("household"))
     event = dp.release_moments(frame, schema_of(), budget=dp.Gdp(mu="1/2"), ledger=persons).release.event
-    with pytest.raises(AdjacencyMismatch, match=r"Replace\(unit='person'\) and the ledger of Replace\(\)"):
+    with pytest.raises(AdjacencyMismatch, match=r"Replace\(unit='person'\) and that of the ledger Replace\(\)"):
         rows.charge(event)
     assert persons.left.mu_squared == Fraction(3, 4)
     assert rows.left == dp.Gdp(mu=1)

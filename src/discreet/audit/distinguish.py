@@ -181,7 +181,7 @@ def claim_curve(claim: Any) -> TradeoffFunction:
 
 
 def delta_of(claim: Claim) -> Fraction:
-    """Return where the epsilon of a claim is told: its own delta, or a usual one."""
+    """Return at which delta the epsilon of a claim is stated: its own delta, or a usual one."""
     if isinstance(claim, Approx):
         return claim.delta
     return Fraction(0) if isinstance(claim, Pure) else _USUAL_DELTA

@@ -127,7 +127,7 @@ class RecordSource(Source):
         return options.read_schema(self.given.schema, self.given.bounds, self._levels())
 
     def _neighbours(self, schema: Schema) -> tuple[Adjacency, Ledger | None]:
-        """Return the adjacency that options, schema and ledger speak of, and the ledger."""
+        """Return the adjacency that options, schema and ledger declare, and the ledger."""
         from discreet.privacy.release import settle_adjacency
 
         said = options.of_unit(self.given.adjacency, schema)

@@ -91,7 +91,7 @@ def _reading(error: BaseException) -> tuple[str, int]:
     if isinstance(error, DiscreetError):
         kinds = {WrongUsage: WRONG_USAGE, BudgetExceeded: BUDGET_REFUSED}
         return str(error), kinds.get(type(error), BAD_INPUT)
-    # A stranger's message may quote a row, so none is shown.
+    # A message of another library may quote a row, so none is shown.
     return f"unexpected {type(error).__name__}. Run again with --debug to see where.", BAD_INPUT
 
 

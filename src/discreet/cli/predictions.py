@@ -135,7 +135,7 @@ def predict_table(
     keep : sequence of str
         Columns of the input that are copied.
     tell : callable
-        Given the table, returns what is told the position, or None.
+        Given the table, returns what is called with the position, or None.
     """
     schema = model.schema
     assert schema is not None  # noqa: S101  (asked by the caller)

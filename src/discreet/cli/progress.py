@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reading(total: int | None) -> Iterator[Callable[[int], None] | None]:
-    """Show how far the read has come; yields what is told the position, or None where nobody watches.
+    """Show how far the read has come; yields what is called with the position, or None where there is no terminal.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def reading(total: int | None) -> Iterator[Callable[[int], None] | None]:
 
 @contextmanager
 def stepping() -> Iterator[Callable[[int, int], None] | None]:
-    """Show how many steps are done; yields what is told of them and of how many there are, or None."""
+    """Show how many steps are done; yields what is called with them and their total, or None."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -170,7 +170,7 @@ def _check_usage(what: str, columns: list[str], of_pca: dict[str, bool], of_quan
 
 
 def _neighbours(given: Adjacency | None, schema: Schema) -> Adjacency:
-    """Return the adjacency that option and schema speak of."""
+    """Return the adjacency that option and schema declare."""
     if given is not None and schema.adjacency not in {None, given}:
         raise options.WrongUsage(f"--adjacency says {given!r}, the schema {schema.adjacency!r}. Make them agree.")
     found = given if given is not None else schema.adjacency

@@ -13,7 +13,7 @@ from discreet.cli.outputs import is_ledger
 if TYPE_CHECKING:
     from discreet.models.result import RegressionResult
 
-# Lists longer than this are told by their number of entries.
+# Lists longer than this are printed as their number of entries.
 _LONG = 12
 
 

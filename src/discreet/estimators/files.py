@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from discreet import _files
 from discreet.errors import InvalidData
@@ -46,6 +45,8 @@ class Saved:
 
     def dumps(self) -> str:
         """Return the text of a file: strict JSON with the declarations, the release and nothing else."""
+        from sklearn.utils.validation import check_is_fitted  # late: commands read models without it
+
         check_is_fitted(self)
         return _files.dump(self._kind, self._content())
 

@@ -246,11 +246,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseE
                 "Sparse data was passed for `X`, but a dense array is required: rows are taken about a center. "
                 "Use .toarray() if it fits into memory."
             )
-        staged, matrix = check_matrix(self, X, may_be_empty=may_be_empty)
-        names = column_names(staged, matrix.shape[1])
+        described, matrix = check_matrix(self, X, may_be_empty=may_be_empty)
+        names = column_names(described, matrix.shape[1])
         box = None if self.x_bounds is None else box_of(self).for_columns(len(names))
         check_cells(matrix, names, UnitGrid(len(names), 1.0))
-        return ComponentRows(matrix, names, box, getattr(staged, "feature_names_in_", None))
+        return ComponentRows(matrix, names, box, getattr(described, "feature_names_in_", None))
 
     def _table_rows(
         self, table: NumericTable, *, may_be_empty: bool, progress: Callable[[int], None] | None = None

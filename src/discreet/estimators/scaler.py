@@ -91,8 +91,8 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, Saved, BaseEstimator)
             If the declarations do not fit the number of columns.
         """
         del y
-        staged = check_shape(self, X)
-        return self._take(staged.n_features_in_, getattr(staged, "feature_names_in_", None))
+        described = check_shape(self, X)
+        return self._take(described.n_features_in_, getattr(described, "feature_names_in_", None))
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the scaled rows, float64 of shape (n_rows, n_features).

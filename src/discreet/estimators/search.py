@@ -168,7 +168,7 @@ class PrivateSearch(Saved, BaseEstimator):
         share = check_test_share(self.test_share)
         settings = candidate_list(self.candidates, model)
         column = check_target(self, X, y)
-        staged, matrix = check_matrix(self, X, may_be_empty=not adjacency.size_is_public)
+        described, matrix = check_matrix(self, X, may_be_empty=not adjacency.size_is_public)
         rows = split_rows(model, matrix, column, share, adjacency)
         plan = self._plan(model, adjacency, settings, share, matrix.shape[1])
         n_train = rows.private_train.shape[0] if adjacency.size_is_public else 0
@@ -177,7 +177,7 @@ class PrivateSearch(Saved, BaseEstimator):
         released = release(plan, rows, ledger, n_rows=public)
         found = released.value
         best = found.estimator
-        columns = getattr(staged, "feature_names_in_", None)
+        columns = getattr(described, "feature_names_in_", None)
         named = {} if columns is None else dict.fromkeys(("columns", "names"), tuple(map(str, columns)))
         # The fit's own entry would name the cost of one run, which is not what its choice cost.
         of_search = {"event": released.event, "label": released.label}

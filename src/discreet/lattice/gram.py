@@ -70,7 +70,7 @@ class _ExactProduct:
 
     def _flush(self) -> None:
         if not np.isfinite(self._pending).all():  # a block broke its promise; its cast would be arbitrary
-            raise InvalidData("A block holds a missing cell. Settle missing cells before they are summed.")
+            raise InvalidData("A block holds a missing cell. Replace or drop missing cells before they are summed.")
         self._total += self._pending.astype(np.int64)
         self._pending[:] = 0.0
         self._rows = 0

@@ -144,7 +144,7 @@ class Summary(Printed):
 
 
 def shown_names(result: Any) -> list[str]:
-    """Return the names of the estimates that are told one by one: all, or the largest where coefficients are many."""
+    """Return the names of the estimates that are printed one by one: all, or of many the largest."""
     names, width = list(result.params), result.coefs.shape[1]
     if width <= MOST_SHOWN and result.grid is None:
         return names
@@ -166,7 +166,7 @@ def remarks_of(result: Any) -> list[str]:
         lines.append(f"Unit: {unit_words(adjacency, result.event.rows_per_unit)}.")
     if len(result.coefs) > 1:
         lines.append(f"Models: {len(result.coefs)} classes, each against the rest.")
-    # Files of front-door models of 0.1.0 are told as they were: without their columns.
+    # Files of front-door models of 0.1.0 are printed as they were: without their columns.
     columns = selected_of(result) if result.reason is None else []
     return lines + columns + quality_of(result) + [f"Note: {note}." for note in result.notes]
 

@@ -12,7 +12,7 @@ LEVEL = 0.95
 _OF_DEGREE_TWO = "Logistic regression (polynomial of degree two)"
 # Methods by which the command fits a formula.
 _COMMANDED = ("moments", "descent", "threshold", "peel", "perturbation", "sample")
-# What is told of the settings, in this order.
+# The settings that are printed, in this order.
 _SETTINGS = ("selection", "n_steps", "step_size", "clip", "sparsity")
 
 

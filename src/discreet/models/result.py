@@ -249,7 +249,7 @@ class RegressionResult:
         Raises
         ------
         InvalidArgument
-            If the bootstrap is asked of a result that holds no moments, such as one loaded from a file.
+            If a result is to be bootstrapped that holds no moments, such as one loaded from a file.
 
         Notes
         -----

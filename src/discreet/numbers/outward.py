@@ -15,7 +15,7 @@ from discreet.numbers import intervals
 # not above the epsilon asked for.
 ANSWER_BITS = 64
 PARAMETER_BITS = 48
-# Beyond exp(+-LARGEST) nothing is told apart any more: the limits stay on their side, but stop following.
+# Beyond exp(+-LARGEST) no two values are told apart any more: the limits stay on their side, but stop following.
 LARGEST = 2000
 
 

@@ -76,9 +76,9 @@ def newton(step: Callable[[Fraction], Fraction], start: Fraction) -> Fraction:
     point = start
     for _ in range(200):
         following = round_down(min(max(point + step(point), point / 16), point * 16), 2 * ANSWER_BITS)
-        settled = abs(following - point) <= point / 2 ** (ANSWER_BITS + 8)
+        converged = abs(following - point) <= point / 2 ** (ANSWER_BITS + 8)
         point = following
-        if settled:
+        if converged:
             break
     return point
 

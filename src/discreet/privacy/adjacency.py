@@ -100,7 +100,7 @@ def check_adjacency(adjacency: object, *, name: str = "adjacency", units: bool =
     InvalidType
         If it is none.
     InvalidArgument
-        If it speaks of units where only rows are protected.
+        If it is about units where only rows are protected.
     """
     if is_protected(adjacency, units=units):
         return adjacency
@@ -110,7 +110,7 @@ def check_adjacency(adjacency: object, *, name: str = "adjacency", units: bool =
             f"found {type(adjacency).__name__}. There is no default: name the neighbours you promise."
         )
     raise InvalidArgument(
-        f"`{name}` {adjacency!r} speaks of units of several rows, and this protects single rows. "
+        f"`{name}` {adjacency!r} is about units of several rows, and this protects single rows. "
         "Use release_moments, FunctionalLinearRegression or FunctionalLogisticRegression with a schema that "
         f"declares the unit, or {adjacency.word}()."
     )

@@ -17,7 +17,7 @@ from discreet.privacy.release import Release
 if TYPE_CHECKING:
     from discreet.privacy.events.event import Event
 
-# A released array with more numbers is told by its shape.
+# A released array with more numbers is shown by its shape.
 _MOST_NUMBERS = 100
 
 

@@ -62,7 +62,7 @@ class Ledger:
     total : Budget
         What all releases together may give away.
     adjacency : Replace or AddRemove
-        Which data sets are neighbours; every release must speak of the same.
+        Which data sets are neighbours; every release must have the same.
     coins : Coins, optional
         For tests alone: coins from a seed. Releases then say "not private: test seed".
     composition : {"auto", "either", "sum", "zcdp", "gdp"}
@@ -303,7 +303,7 @@ class Ledger:
         Raises
         ------
         AdjacencyMismatch
-            If the event speaks of other neighbours.
+            If the event has other neighbours.
         NoSoundConversion
             If its cost has no equivalent in the currency that is summed.
         BudgetExceeded
@@ -329,7 +329,7 @@ class Ledger:
             raise InvalidType(f"`event` must be an Event, such as a plan's; found {type(event).__name__}.")
         if self._adjacency is not None and event.adjacency != self._adjacency:
             raise AdjacencyMismatch(
-                f"The release speaks of {event.adjacency!r} and the ledger of {self._adjacency!r}. "
+                f"The adjacency of the release is {event.adjacency!r} and that of the ledger {self._adjacency!r}. "
                 "Use one `adjacency` for both: what one record means must be the same throughout a ledger."
             )
         if self._filter is None:

@@ -11,7 +11,7 @@ from discreet.privacy.adjacency import AddRemove, Adjacency
 if TYPE_CHECKING:
     from discreet.privacy.curves.tradeoff import TradeoffFunction
 
-# The deltas at which a guarantee is told, as rationals and as they are read.
+# The deltas at which a guarantee is stated, as rationals and as they are read.
 DELTAS = (Fraction(1, 10**5), Fraction(1, 10**7), Fraction(1, 10**9))
 FALSE_ALARMS = Fraction(1, 20)
 # Chances of a true alarm, beside 5 % of false ones.

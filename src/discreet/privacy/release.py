@@ -118,7 +118,7 @@ def settle_adjacency(
     units: bool = True,
     required: bool = False,
 ) -> Adjacency:
-    """Return the one adjacency that argument, ledger and schema speak of; refuse silence and contradiction.
+    """Return the one adjacency that argument, ledger and schema name; refuse none and several.
 
     The outermost public function asks this, once; below it the adjacency is a checked value. A unit is part of it:
     where the schema declares one, argument and ledger must name it, and without a schema that does, rows cannot be
@@ -142,7 +142,7 @@ def settle_adjacency(
     InvalidType
         If argument or ledger is not of its kind.
     InvalidArgument
-        If nobody names an adjacency, or the argument speaks of units where only rows are protected.
+        If nobody names an adjacency, or the argument is about units where only rows are protected.
     AdjacencyMismatch
         If they differ, or the unit is not the one that the schema declares.
     """
@@ -167,7 +167,7 @@ def settle_adjacency(
         where = "no unit is declared" if declared is None else f"the schema declares the unit `{declared}`"
         raise AdjacencyMismatch(
             f"The adjacency is {neighbours!r}, and {where}. A schema with `unit` and `rows_per_unit`, the argument and "
-            "the ledger must speak of one unit, or all of none."
+            "the ledger must name one unit, or none of them any."
         )
     return neighbours
 
@@ -233,7 +233,7 @@ def release(
     return Release(plan.draw(private_statistic, coins), event, payer.label)
 
 
-# Whether this process was told that nothing remembers what it spends.
+# Whether this process has warned that nothing remembers what it spends.
 _told = False
 
 

@@ -88,7 +88,7 @@ def evaluate(function: Callable[..., Any], points: np.ndarray, rows: np.ndarray,
                 values[start : start + step] = np.asarray(function(part, rows), np.float64).reshape(
                     values[start : start + step].shape
                 )
-        except Exception:  # noqa: BLE001, S112  (whatever a stranger's function raises)
+        except Exception:  # noqa: BLE001, S112  (whatever a user's function raises)
             continue
     return values
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
+from discreet.tables.complete_block import CompleteBlock
 from discreet.tables.formula import declared
 from discreet.tables.readers.sources import is_list_of_paths
 from discreet.tables.readers.tables import open_table
 from discreet.tables.schema.columns import Category, Flag, Number
-from discreet.tables.settled import SettledBlock
 from discreet.tables.units import refuse_unit
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ class NumericTable:
         table = open_table(self.source, self.schema, list(self.names))
         blocks = [np.empty((0, len(self.names)))]
         for block in table.blocks():
-            settled = SettledBlock(block, columns)
-            cells = np.column_stack([np.asarray(settled.raw(name), np.float64) for name in self.names])
-            if settled.dropped is not None:
-                cells[settled.dropped] = np.nan
+            complete = CompleteBlock(block, columns)
+            cells = np.column_stack([np.asarray(complete.raw(name), np.float64) for name in self.names])
+            if complete.dropped is not None:
+                cells[complete.dropped] = np.nan
             blocks.append(cells)
             if progress is not None:
                 progress(table.position)

@@ -59,17 +59,17 @@ def check_rows(
         If the shapes do not fit, or a cell cannot be a number; never quotes one.
     """
     column = check_target(estimator, X, y)
-    staged, matrix = _staged(estimator, X, may_be_empty=may_be_empty)
+    described, matrix = _described(estimator, X, may_be_empty=may_be_empty)
     target = numbers_of(column) if read_target is None else read_target(column)
     if target.shape[0] != matrix.shape[0]:
         raise InvalidData(UNEQUAL)
-    rows = ArrayRows(matrix, target, column_names(staged, matrix.shape[1]))
-    return staged, rows if trouble is None else replace(rows, trouble=trouble)
+    rows = ArrayRows(matrix, target, column_names(described, matrix.shape[1]))
+    return described, rows if trouble is None else replace(rows, trouble=trouble)
 
 
 def check_shape(estimator: Any, X: Any) -> Any:
     """Return a copy of the estimator that has seen the number and the names of the columns of `X`."""
-    return _staged(estimator, X, may_be_empty=False)[0]
+    return _described(estimator, X, may_be_empty=False)[0]
 
 
 def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = True) -> tuple[Any, Any]:
@@ -80,13 +80,15 @@ def check_matrix(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: b
     InvalidData
         If the shape does not fit, or a cell cannot be a number; never quotes one.
     """
-    return _staged(estimator, X, may_be_empty=may_be_empty, accept_sparse=accept_sparse)
+    return _described(estimator, X, may_be_empty=may_be_empty, accept_sparse=accept_sparse)
 
 
-def _staged(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = False) -> tuple[Any, Any]:
-    staged = copy.copy(estimator)
-    staged.__dict__.pop("feature_names_in_", None)
-    return staged, _matrix_of(staged, X, reset=True, least_rows=0 if may_be_empty else 1, accept_sparse=accept_sparse)
+def _described(estimator: Any, X: Any, *, may_be_empty: bool, accept_sparse: bool = False) -> tuple[Any, Any]:
+    described = copy.copy(estimator)
+    described.__dict__.pop("feature_names_in_", None)
+    return described, _matrix_of(
+        described, X, reset=True, least_rows=0 if may_be_empty else 1, accept_sparse=accept_sparse
+    )
 
 
 def _matrix_of(estimator: Any, X: Any, *, reset: bool, least_rows: int, accept_sparse: bool) -> Any:

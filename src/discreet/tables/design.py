@@ -10,12 +10,12 @@ import numpy as np
 from discreet import _checks
 from discreet.errors import InvalidArgument, InvalidFormula, InvalidType
 from discreet.lattice.grid import DEFAULT_BITS, Coding, Layout
+from discreet.tables.complete_block import CompleteBlock
 from discreet.tables.features import Feature, TermFeatures, codings_of, expand, main_effect
 from discreet.tables.formula import Factor, Formula, Term, parse
 from discreet.tables.row_norm import row_norm_squared
 from discreet.tables.schema.schema import Schema
 from discreet.tables.selection import Selection, select
-from discreet.tables.settled import SettledBlock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -197,7 +197,7 @@ class Design:
         InvalidData
             As :meth:`encode`.
         """
-        settled = SettledBlock(block, self.schema.columns)
+        complete = CompleteBlock(block, self.schema.columns)
         out = np.empty((self.layout.width, block.n_rows))
         first = int(self.layout.intercept)
         if first:
@@ -206,15 +206,15 @@ class Design:
             if not feature.numbers:
                 zero, one = coding.encode([0.0, 1.0])
                 row.fill(zero)
-                row[settled.hit(feature)] = one
+                row[complete.hit(feature)] = one
             elif not feature.hits and len(feature.numbers) == 1 and feature.numbers[0].power == 1:
-                coding.encode(settled.raw(feature.numbers[0].column), out=row)
+                coding.encode(complete.raw(feature.numbers[0].column), out=row)
             else:
-                settled.multiply(feature, row)
+                complete.multiply(feature, row)
                 coding.encode(row, out=row)
-        if settled.dropped is not None:
-            out[:, settled.dropped] = 0.0
-        return out, settled.dropped
+        if complete.dropped is not None:
+            out[:, complete.dropped] = 0.0
+        return out, complete.dropped
 
     def to_json(self) -> dict[str, Any]:
         """Return the design's declarations as a JSON object."""

@@ -194,28 +194,28 @@ def check_frame(
 
     if not units:
         refuse_unit(schema, type(estimator).__name__)
-    staged = copy.copy(estimator)
-    staged.__dict__.pop("feature_names_in_", None)
+    described = copy.copy(estimator)
+    described.__dict__.pop("feature_names_in_", None)
     if not hasattr(X, "shape") or len(X.shape) != 2:
         raise InvalidData(
             "With a `schema`, `X` must be a frame whose columns have names. Leave the schema out, or give one."
         )
-    validate_data(staged, X, skip_check_array=True)
-    names = getattr(staged, "feature_names_in_", None)
+    validate_data(described, X, skip_check_array=True)
+    names = getattr(described, "feature_names_in_", None)
     if names is None:
         raise InvalidData(
             "With a `schema`, `X` must be a frame whose columns have names. Leave the schema out, or give one."
         )
     if schema.unit is not None:
-        staged.feature_names_in_ = names = names[names != schema.unit]
-        staged.n_features_in_ = len(names)
+        described.feature_names_in_ = names = names[names != schema.unit]
+        described.n_features_in_ = len(names)
     if target.name in names:
         raise InvalidArgument(f"The target {target.name!r} is also a column of `X`. Take it out of `X`.")
     design = Design.for_formula(
         formula_of(names, target.name, intercept=intercept), schema.with_columns({target.name: target.column})
     )
     features = [name for name in design.columns_needed if name != target.name]
-    return staged, JoinedTable(open_rows(X, schema, features), target), design
+    return described, JoinedTable(open_rows(X, schema, features), target), design
 
 
 def formula_of(names: Any, target: str, *, intercept: bool) -> str:

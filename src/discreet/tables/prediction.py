@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
+from discreet.tables.complete_block import CompleteBlock
 from discreet.tables.features import expand
 from discreet.tables.formula import parse
 from discreet.tables.readers.tables import Table, open_table
-from discreet.tables.settled import SettledBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,11 +67,11 @@ def feature_blocks(
     # Whose a record is does not matter to a prediction.
     table = data if isinstance(data, Table) else open_table(data, schema.of_single_rows(), list(needed))
     for block in table.blocks():
-        settled = SettledBlock(block, needed)
+        complete = CompleteBlock(block, needed)
         values = np.empty((len(features), block.n_rows))
         for row, feature in zip(values, features, strict=True):
-            settled.multiply(feature, row)
-        kept = np.ones(block.n_rows, dtype=bool) if settled.dropped is None else ~settled.dropped
+            complete.multiply(feature, row)
+        kept = np.ones(block.n_rows, dtype=bool) if complete.dropped is None else ~complete.dropped
         yield values.T, kept
 
 

@@ -106,9 +106,9 @@ def names_of(columns: Any) -> tuple[str, ...] | None:
     return None if isinstance(columns, int) else tuple(str(name) for name in columns)
 
 
-def columns_of(staged: Any) -> Any:
+def columns_of(described: Any) -> Any:
     """Return the names of the columns that an estimator's copy has seen, or their number where they have none."""
-    return getattr(staged, "feature_names_in_", staged.n_features_in_)
+    return getattr(described, "feature_names_in_", described.n_features_in_)
 
 
 def declare_arrays(terms: FitDeclarations, X: Any, y: Any, box: Box) -> Declared:
@@ -116,7 +116,7 @@ def declare_arrays(terms: FitDeclarations, X: Any, y: Any, box: Box) -> Declared
     interval, found = terms.interval, None
     if not terms.of_labels:
         assert interval is not None  # noqa: S101  (the estimator asks for it)
-        staged, rows = check_rows(terms.estimator, X, y, may_be_empty=terms.may_be_empty)
+        described, rows = check_rows(terms.estimator, X, y, may_be_empty=terms.may_be_empty)
     else:
         seen: list[Labels] = []
 
@@ -125,14 +125,14 @@ def declare_arrays(terms: FitDeclarations, X: Any, y: Any, box: Box) -> Declared
             seen.append(labels)
             return target_numbers(labels.private_codes, labels.classes.size)
 
-        staged, rows = check_rows(
+        described, rows = check_rows(
             terms.estimator, X, y, may_be_empty=terms.may_be_empty, read_target=positions, trouble=TROUBLE
         )
         (found,) = seen
         interval = target_interval(found.classes.size)
     read = array_layout(rows.names, box, interval, intercept=terms.intercept)
     bounded = BoundedColumns(label_layout(read) if terms.of_labels else read, read, rows.in_blocks(box))
-    size, columns = rows.private_size(), columns_of(staged)
+    size, columns = rows.private_size(), columns_of(described)
     if found is None:
         return terms.declared(bounded, size, (interval.lower, interval.upper), columns)
     return terms.declared(bounded, size, (0.0, 1.0), columns, classes=found.classes, labels_read=found.were_read)
@@ -146,15 +146,15 @@ def declare_frame(terms: FitDeclarations, X: Any, y: Any, schema: Schema) -> Dec
         target = terms.read_number(column)
     else:
         target, classes, labels_read = _labels_under(terms, schema, column)
-    staged, table, design = check_frame(
+    described, table, design = check_frame(
         terms.estimator, X, target, schema, intercept=terms.intercept, units=terms.units
     )
     size = len(target.private_values)
-    formula = formula_of(staged.feature_names_in_, target.name, intercept=terms.intercept)
+    formula = formula_of(described.feature_names_in_, target.name, intercept=terms.intercept)
     rows = TableRows(table, design, may_be_empty=terms.may_be_empty, private_size=size)
     bounded = bounded_table(rows, design, formula, labels=terms.of_labels)
     bounds = (0.0, 1.0) if terms.of_labels else (target.column.lower, target.column.upper)
-    return terms.declared(bounded, size, bounds, columns_of(staged), classes=classes, labels_read=labels_read)
+    return terms.declared(bounded, size, bounds, columns_of(described), classes=classes, labels_read=labels_read)
 
 
 def declare_norms(
@@ -167,14 +167,14 @@ def declare_norms(
 ) -> Declared:
     """Check rows that are scaled down to a norm, dense or sparse."""
     column = check_target(terms.estimator, X, y)
-    staged, matrix = check_matrix(terms.estimator, X, may_be_empty=terms.may_be_empty, accept_sparse=terms.sparse)
+    described, matrix = check_matrix(terms.estimator, X, may_be_empty=terms.may_be_empty, accept_sparse=terms.sparse)
     return declare_matrix(
         terms,
         matrix,
         column,
         row_norm=row_norm,
         entry_bound=entry_bound,
-        columns=columns_of(staged),
+        columns=columns_of(described),
     )
 
 
@@ -217,7 +217,7 @@ def declare_table(
 ) -> Declared:
     """Check a formula on a table; where the number of records is needed and public, a pass of its own counts them.
 
-    `watch` is given the table, and returns who is told how far its read has come.
+    `watch` is given the table, and returns what is called with how far its read has come.
     """
     design = Design.for_formula(formula, schema, labels=terms.of_labels)
     columns = list(design.columns_needed)

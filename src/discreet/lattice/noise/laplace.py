@@ -62,7 +62,7 @@ def rounded_laplace(statistic: np.ndarray, *, scale: Fraction, coins: Coins, ste
     ---------
     A release is a function of S + Z, Z real Laplace, so the Laplace mechanism's theorem holds word for word: with
     l1 sensitivity D it is (D/b)-differentially private. The law is exact: there is no error radius, since words are
-    compared with certified digits and a tie is settled by further words.
+    compared with certified digits and a tie is decided by further words.
     Proof: docs/proofs/rounding.md.
     Source: Dwork, McSherry, Nissim and Smith 2006, Calibrating noise to sensitivity in private data analysis.
 

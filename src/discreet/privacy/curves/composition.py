@@ -45,9 +45,9 @@ _TAIL = 1e-15
 _MOST_POINTS = 2**20
 # What rounding in the Fourier transform may hide of a delta, for a thousand parts.
 _TRANSFORM_SLACK = 1e-12
-# Parts with larger losses would leave no grid for the others; their sums are all that is told.
+# Parts with larger losses would leave no grid for the others; of them only sums are kept.
 _LARGEST_SCALE = 100.0
-# No loss beyond this is told from infinity.
+# Losses beyond this count as infinite.
 _MOST_LOSS = 600.0
 
 
@@ -71,7 +71,7 @@ def compose_plan(parts: Iterable[Any]) -> TradeoffFunction:
     InvalidArgument
         If there is none.
     AdjacencyMismatch
-        If events speak of different neighbours.
+        If events have different neighbours.
 
     Guarantee
     ---------
@@ -90,7 +90,7 @@ def compose_plan(parts: Iterable[Any]) -> TradeoffFunction:
     if not listed:
         raise InvalidArgument("`parts` must hold at least one event, budget or curve; found none.")
     if len({part.adjacency for part in listed if isinstance(part, Event)}) > 1:
-        raise AdjacencyMismatch("`parts` must all speak of one adjacency: convert the events, or compose them apart.")
+        raise AdjacencyMismatch("`parts` must all have one adjacency: convert the events, or compose them apart.")
     counts: dict[Any, int] = {}
     curves: dict[Any, TradeoffFunction] = {}
     square, rho = Fraction(0), Fraction(0)

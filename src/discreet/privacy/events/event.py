@@ -113,7 +113,7 @@ class Event(ABC):
             _KINDS[cls.kind] = cls
 
     def __post_init__(self) -> None:
-        # Settled by whoever asked for the release, unless the event is made by hand: then it is said what is wrong.
+        # Checked by the caller of the release, unless the event is made by hand: then the error names what is wrong.
         if not is_protected(self.adjacency, units=self.takes_units):
             check_adjacency(self.adjacency, units=self.takes_units)
         check_budget(self.budget)

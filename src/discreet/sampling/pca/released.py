@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.sampling.numeric_rows import NumericTable
     from discreet.sampling.policies import Policy
 
-# So many columns of a component are told one by one.
+# So many columns of a component are printed one by one.
 _MOST_SHOWN = 50
 
 

@@ -55,7 +55,7 @@ class LogHoelder(OwnUtility, GridTarget):
     change : number
         The most by which the utility of a point changes when a record is added, removed or replaced.
     error : number, default 0
-        By how much an evaluation may be off; 0 if the bounds speak of what is computed.
+        By how much an evaluation may be off; 0 if the bounds hold for what is computed.
     example : array-like
         Public rows with the columns of the data, on which the declaration is tried.
     per_side : int, optional

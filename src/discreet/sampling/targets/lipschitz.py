@@ -55,7 +55,7 @@ class _WithSlopes(OwnUtility, Target):
         The most by which the utility changes per unit of each coordinate, for every data set; one for all, or one a
         coordinate. It may grow with the number of rows, which is then public.
     error : number, default 0
-        By how much an evaluation may be off; 0 if the bounds speak of what is computed.
+        By how much an evaluation may be off; 0 if the bounds hold for what is computed.
     """
 
     slopes: Any

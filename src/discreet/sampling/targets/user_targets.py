@@ -43,7 +43,7 @@ class UserTarget(OwnUtility, Target):
         mean of ``exp(scale * (utility - upper))`` under the base law, for every data set. Needed where there is no
         `lower`; the larger of the two counts.
     error : number, default 0
-        By how much an evaluation may be off; 0 if `change` speaks of what is computed.
+        By how much an evaluation may be off; 0 if `change` bounds what is computed.
     example : array-like
         Public rows with the columns of the data.
     title : str, default "user-defined target"

@@ -109,7 +109,7 @@ class Moments:
     def texts(self) -> list[str | None]:
         """Return what the cells say: a day where it begins, else day and time; None for missing.
 
-        A moment in a zone is told in Greenwich's time, for the clocks of a zone show some hours twice.
+        A moment in a zone is given in UTC, for the clocks of a zone show some hours twice.
         """
         ticks, unit, step = self.ticks, self.unit, self.step
         known = self.known

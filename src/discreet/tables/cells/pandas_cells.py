@@ -1,4 +1,4 @@
-"""Cells of a pandas column: how they are held is told by its dtype, which is public, and never tried out on cells."""
+"""Cells of a pandas column: how they are held follows from its dtype, which is public, and never tried out on cells."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Files of Stata, SPSS and SAS: typed columns, with value labels as levels, and user-defined missing values missing.
 
-What a column is, is told by the file's description of it alone: by its type, its format and its map of labels, never
+What a column is, is read from the file's description of it alone: by its type, its format and its map of labels, never
 by another cell.
 """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.tables.schema.columns import Column
 
 
-class SettledBlock:
+class CompleteBlock:
     """Some private records without a missing cell.
 
     Parameters
