@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 # Of the first commit of the second plan, 3634771, as this script counts them.
-LINES_AT_FIRST, ESTIMATORS_AT_FIRST = 30_028, 4_907
+LINES_AT_FIRST, ESTIMATORS_AT_FIRST = 30_028, 5_370
 # Names of two things that are no two homes of one idea.
 TWO_SENSES = {
     "Coordinate": "a score of an audit; a selector of steps",
