@@ -19,7 +19,7 @@ SPARSE_WAYS = [{"selection": name, "sparsity": 1, **STEPS} for name in ("all", "
 class TestLinearRegression(Convicting, AuditContract):
     """The front door, for numbers."""
 
-    of, factor = "LinearRegression", 12
+    of, factor = "LinearRegression", 20
     ways: ClassVar = (*({**way, **CLIPPED} for way in SELECTED), {**DESCENT, **CLIPPED})
     selecting: ClassVar = ways[:2]
 
@@ -90,7 +90,7 @@ class TestFrankWolfeLogisticRegression(TestFrankWolfeLinearRegression):
 class TestTwoStageLinearRegression(AuditContract):
     """A rival, for numbers."""
 
-    of, budget, runs = "TwoStageLinearRegression", dp.Approx(epsilon=1, delta="1/20"), 64
+    of, budget, runs = "TwoStageLinearRegression", dp.Approx(epsilon="1/2", delta="1/100"), 64
     ways: ClassVar = ({"sparsity": 1, "n_blocks": 1},)
     selecting: ClassVar = ways
 
@@ -104,7 +104,7 @@ class TestTwoStageLogisticRegression(TestTwoStageLinearRegression):
 class TestPerturbedLogisticRegression(AuditContract):
     """A rival of perturbed objectives and outputs."""
 
-    of, target, budget = "PerturbedLogisticRegression", "label", dp.Pure(epsilon=1)
+    of, target, budget = "PerturbedLogisticRegression", "label", dp.Pure(epsilon="1/2")
     ways: ClassVar = ({"method": "objective"}, {"method": "output"})
 
 
@@ -121,7 +121,7 @@ class Slow(AuditContract):
 class TestKNormGradientLinearRegression(Slow):
     """The third pillar, for numbers."""
 
-    of, budget, adjacencies, takes_sparse = "KNormGradientLinearRegression", dp.Pure(epsilon=1), (REPLACE,), False
+    of, budget, adjacencies, takes_sparse = "KNormGradientLinearRegression", dp.Pure(epsilon="1/2"), (REPLACE,), False
     n_columns = 1
     ways: ClassVar = ({"ridge": 20, **CLIPPED},)
 
@@ -129,7 +129,7 @@ class TestKNormGradientLinearRegression(Slow):
 class TestKNormGradientLogisticRegression(Slow):
     """The third pillar, for labels."""
 
-    of, target, budget = "KNormGradientLogisticRegression", "label", dp.Pure(epsilon=1)
+    of, target, budget = "KNormGradientLogisticRegression", "label", dp.Pure(epsilon="1/2")
     adjacencies, takes_sparse, n_columns = (REPLACE,), False, 1
     ways: ClassVar = ({"ridge": 20},)
 
@@ -162,7 +162,7 @@ class TestPrivatePCA(Convicting, AuditContract):
 class TestPrivateSearch(AuditContract):
     """A search over sparse models; its fits are many, so that it is audited by night."""
 
-    of, budget = "PrivateSearch", dp.Approx(epsilon=2, delta="1/20")
+    of, budget = "PrivateSearch", dp.Approx(epsilon=1, delta="1/100")
     ways: ClassVar = TestSparseLinearRegression.ways[1:2]
 
     def by_day(self):
