@@ -114,13 +114,13 @@ def test_moments_are_those_of_the_formula():
 @pytest.mark.parametrize("noise_factor", [1, Fraction(1, 2)])
 def test_neighbours_differ_by_exactly_what_is_promised(noise_factor):
     """On {z_1 <= 0, z_1 is the largest} a step of one half-width costs the whole rate; half the noise costs twice."""
-    n, unit, promised = 5_000, 2**20, 0.7
+    n, unit, promised = 10_000, 2**20, 0.7
     rate = Fraction(7, 10) / unit / noise_factor
     first = draws(n, [1, 2], rate, 72)
     second = draws(n, [1, 2], rate, 73) + np.array([unit, 0])
     hits = [np.count_nonzero(2 * np.minimum(-z[:, 0], 2**50) >= np.abs(z[:, 1])) for z in (first, second)]
     loss, spread = math.log(hits[0] / hits[1]), math.sqrt(1 / hits[0] + 1 / hits[1])
-    assert spread < 0.08  # so that four of them are less than half of what half the noise adds
+    assert spread < 0.06
     assert (abs(loss - promised) < 4 * spread) == (noise_factor == 1)
     assert abs(loss - promised / noise_factor) < 4 * spread
 
