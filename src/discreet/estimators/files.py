@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from discreet import _files
 from discreet.errors import InvalidData
@@ -68,6 +67,8 @@ class Saved:
 
     def dumps(self) -> str:
         """Return the text of a file: strict JSON with the declarations, the release and nothing else."""
+        from sklearn.utils.validation import check_is_fitted  # no command but `audit` loads scikit-learn
+
         check_is_fitted(self)
         return _files.dump(self._kind, self._content())
 
