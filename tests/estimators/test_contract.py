@@ -1,13 +1,15 @@
 """Every public estimator keeps its contract; see `contract.py`."""
 
 import inspect
+import json
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, QuantileRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
@@ -26,8 +28,11 @@ from estimators.contract import (
     answers,
     fit,
     fitted,
+    kind_of,
+    plain,
     saved,
 )
+from estimators_for_tests import CASES, TABLE, TARGETS
 
 
 class OfNumbers(RegressorContract):
@@ -222,6 +227,34 @@ class TestPrivateSearch(SearchContract):
     }
 
     peer: ClassVar = partial(GridSearchCV, DecisionTreeRegressor(), {"max_depth": [1, 2]}, cv=2)
+
+    def test_a_search_of_a_classifier_is_a_classifier(self):
+        """With the labels, chances and decisions of the best, also after it was read; a regressor's search has none."""
+        labels = np.array(["no", "yes"])[TARGETS["label"]]
+        model = next(case for case in CASES if case.name == "SparseLogisticRegression").make(classes=("no", "yes"))
+        case = self.cases()[0]
+        found = fit(case, case.make(estimator=model), rows=(TABLE, labels))
+        peer = GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=2).fit(TABLE, labels)
+        again = dp.PrivateSearch.load(saved(found))
+        for one in (found, again):
+            assert one.classes_.tolist() == ["no", "yes"]
+            for name in ("predict", "predict_proba", "decision_function"):
+                assert kind_of(getattr(one, name)(NEW)) == kind_of(getattr(peer, name)(NEW))
+                assert plain(getattr(one, name)(NEW)) == plain(getattr(found.best_estimator_, name)(NEW))
+        assert is_classifier(found)
+        with pytest.raises(NotFittedError):
+            case.make(estimator=model).predict_proba(NEW)
+        assert not hasattr(case.make(), "predict_proba")
+        assert not hasattr(fitted(case), "classes_")
+
+    def test_a_file_that_names_another_estimator_is_damaged(self, tmp_path):
+        """What was searched for and what was found are of one class."""
+        content = json.loads(fitted(self.cases()[0]).dumps())
+        content["search"]["estimator"] = "FrankWolfeLinearRegression"
+        path = tmp_path / "search.json"
+        path.write_text(json.dumps(content))
+        with pytest.raises(dp.InvalidData, match="damaged"):
+            dp.PrivateSearch.load(path)
 
 
 def contracts(kind=EstimatorContract):
