@@ -29,7 +29,7 @@ BOX = {"x_bounds": dp.Box(lower=-1, upper=1)}
 LIMITS = {"number": (-1.0, 1.0), "label": (0.0, 1.0), "count": (0.0, 2.0), "none": (-1.0, 1.0)}
 # So many runs of each data set, at this confidence, convict what is as many times too loud as `factor` says.
 CONFIDENCE = "0.9999"
-BY_DAY, CONVICTING, BY_NIGHT = 80, 160, 300
+BY_DAY, BY_NIGHT, CONVICTING, CONVICTING_BY_NIGHT = 80, 200, 160, 300
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,9 @@ class AuditContract:
     adjacencies: ClassVar[tuple[Any, ...]] = (REPLACE, ADD_REMOVE)
     takes_sparse: bool = True
     n_columns: int = 2
-    # Runs by day.
+    # Runs by day and by night.
     runs: int = BY_DAY
+    nightly_runs: int = BY_NIGHT
     # Ways of which a fit leaves columns out, and the two data sets support another one.
     selecting: ClassVar[tuple[dict[str, Any], ...]] = ()
 
@@ -106,7 +107,7 @@ class AuditContract:
 
     def runs_of(self, variant):
         """Return how many runs of each data set there is time for."""
-        return self.runs if variant in self.by_day() else BY_NIGHT
+        return self.runs if variant in self.by_day() else self.nightly_runs
 
     def make(self, variant, budget=None):
         """Return the estimator of a variant."""
@@ -211,7 +212,7 @@ class Convicting:
 
     def test_noise_of_a_wrong_scale_is_convicted(self, loud):
         """With about the runs that every case has: its noise is so small a part of what it should be."""
-        n_runs = self.loud_runs if loud in self.by_day() else BY_NIGHT
+        n_runs = self.loud_runs if loud in self.by_day() else CONVICTING_BY_NIGHT
         case = self.case(loud, spends=self.factor)
         assert case.run(n_runs=n_runs, coins=Coins.from_seed(2), confidence=CONFIDENCE).violated
 

@@ -91,6 +91,7 @@ class TestTwoStageLinearRegression(AuditContract):
     """A rival, for numbers."""
 
     of, budget, runs = "TwoStageLinearRegression", dp.Approx(epsilon="1/2", delta="1/100"), 64
+    nightly_runs = 100
     ways: ClassVar = ({"sparsity": 1, "n_blocks": 1},)
     selecting: ClassVar = ways
 
@@ -111,7 +112,7 @@ class TestPerturbedLogisticRegression(AuditContract):
 class Slow(AuditContract):
     """What takes long is audited by day in its fullest variant alone."""
 
-    runs = 64
+    runs, nightly_runs = 64, 100
 
     def by_day(self):
         """Return the fullest variant."""
@@ -162,7 +163,7 @@ class TestPrivatePCA(Convicting, AuditContract):
 class TestPrivateSearch(AuditContract):
     """A search over sparse models; its fits are many, so that it is audited by night."""
 
-    of, budget = "PrivateSearch", dp.Approx(epsilon=1, delta="1/100")
+    of, budget, nightly_runs = "PrivateSearch", dp.Approx(epsilon=1, delta="1/100"), 100
     ways: ClassVar = TestSparseLinearRegression.ways[1:2]
 
     def by_day(self):
